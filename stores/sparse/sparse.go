@@ -96,8 +96,8 @@ type Index interface {
 
 // Frequencies is an optional power of an Index: how many memories hold a token.
 type Frequencies interface {
-	// DocFreq counts, for each token, the memories whose field holds it.
-	DocFreq(ctx context.Context, f Field, tokens []string) ([]int, error)
+	// DocFreq counts, for each token, the memories of tenant whose field holds it.
+	DocFreq(ctx context.Context, tenant string, f Field, tokens []string) ([]int, error)
 }
 
 // Held is one entry of Revs.
