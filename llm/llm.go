@@ -5,6 +5,9 @@
 // cope with a model that is slow, wrong or away: the rule-based way exists for
 // each operation. Backends are package local (offline, in the binary) and
 // package openai (any OpenAI-compatible server).
+//
+// What protects a backend that can be slow or away is a [Guard]: Retry,
+// Breaker, Limit, Timeout, nested by Chain; a [Budget] bounds what is spent.
 package llm
 
 import (
@@ -24,6 +27,21 @@ type Embedder interface {
 	// Fingerprint names the model and its dimension; vectors of two
 	// fingerprints must never be compared.
 	Fingerprint() string
+}
+
+// QueryEmbedder is an Embedder whose model reads a question in another way
+// than the text that answers it. It is optional: [EmbedQuery] asks.
+type QueryEmbedder interface {
+	// EmbedQuery is Embed for questions; the vectors compare with Embed's.
+	EmbedQuery(ctx context.Context, texts []string) ([]memtypes.Vector, error)
+}
+
+// EmbedQuery embeds questions: by e's own way for them where it has one, else by Embed.
+func EmbedQuery(ctx context.Context, e Embedder, texts []string) ([]memtypes.Vector, error) {
+	if q, ok := e.(QueryEmbedder); ok {
+		return q.EmbedQuery(ctx, texts)
+	}
+	return e.Embed(ctx, texts)
 }
 
 // Lexicon is what an Embedder with a word table knows of single words
