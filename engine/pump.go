@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/vimbank/vimbank/memtypes"
+	"github.com/vimbank/vimbank/stores/dense"
+	"github.com/vimbank/vimbank/stores/ledger"
+	"github.com/vimbank/vimbank/stores/sparse"
+)
+
+// feedBatch bounds how many changes are projected at once.
+const feedBatch = 512
+
+// lag names the indexes that do not follow up to the present, and why.
+type lag map[string]error
+
+// names lists the lagging indexes.
+func (l lag) names() []string { return slices.Sorted(maps.Keys(l)) }
+
+// first is the error of one of the lagging indexes, or nil.
+func (l lag) first() error {
+	for _, name := range l.names() {
+		if l[name] != nil {
+			return l[name]
+		}
+	}
+	return nil
+}
+
+// catchUp follows the ledger's feed to its present head. The error is the
+// ledger's; what an index or the embedder could not do is in lag.
+func (e *Engine) catchUp(ctx context.Context) (lag, error) {
+	head, err := e.parts.Ledger.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.followTo(ctx, head)
+}
+
+// follows reports whether every index in use is at least at seq.
+func (e *Engine) follows(seq uint64) bool {
+	return e.sparseMark.Load() >= seq && (e.withoutDense() || e.denseMark.Load() >= seq)
+}
+
+// withoutDense reports whether vectors play no part now.
+func (e *Engine) withoutDense() bool { return e.parts.Embedder == nil || e.foreign.Load() }
+
+// followTo projects every change up to seq. Whoever comes while another
+// follows waits, and then mostly finds nothing left to do: so many writers
+// share the work as they share the commits.
+func (e *Engine) followTo(ctx context.Context, seq uint64) (lag, error) {
+	if e.follows(seq) {
+		return nil, nil
+	}
+	e.follow.Lock()
+	defer e.follow.Unlock()
+	late := lag{}
+	for !e.follows(seq) && len(late) == 0 || e.sparseMark.Load() < seq && late["sparse"] == nil {
+		more, err := e.step(ctx, late)
+		if err != nil || !more {
+			return late, err
+		}
+	}
+	return late, nil
+}
+
+// step projects the next changes that an index which is not late lacks.
+func (e *Engine) step(ctx context.Context, late lag) (more bool, err error) {
+	from := e.sparseMark.Load()
+	if !e.withoutDense() && late["dense"] == nil {
+		from = min(from, e.denseMark.Load())
+	}
+	changes, gone, err := e.parts.Ledger.Changes(ctx, from, feedBatch)
+	if err != nil {
+		return false, err
+	}
+	if gone {
+		return false, e.rebuildLocked(ctx, nil)
+	}
+	if len(changes) == 0 {
+		return false, nil
+	}
+	return true, e.project(ctx, changes, late)
+}
+
+// project brings both indexes up to date with the memories of changes, and
+// with the neighbours whose context they are. e.follow must be held.
+func (e *Engine) project(ctx context.Context, changes []ledger.Change, late lag) error {
+	ids, revs := make([]memtypes.ID, 0, len(changes)), map[memtypes.ID]uint64{}
+	for _, c := range changes {
+		if _, seen := revs[c.ID]; !seen {
+			ids = append(ids, c.ID)
+		}
+		revs[c.ID] = c.Seq
+	}
+	ps, dead, err := e.affected(ctx, ids)
+	if err != nil {
+		return err
+	}
+	to := changes[len(changes)-1].Seq
+	errs := e.apply(ctx, e.indexes.Load(), ps, dead, revs)
+	for name, mark := range map[string]*atomic.Uint64{"dense": &e.denseMark, "sparse": &e.sparseMark} {
+		if errs[name] == nil {
+			mark.Store(max(mark.Load(), to))
+		} else if late[name] == nil {
+			late[name] = errs[name]
+		}
+	}
+	e.unsaved.Add(int64(len(changes)))
+	return ctx.Err()
+}
+
+// affected makes the projections that a change of ids touches, each once: the
+// memories themselves and their neighbours within contextReach. dead are those
+// of ids that are not active any more.
+func (e *Engine) affected(ctx context.Context, ids []memtypes.ID) (ps []projection, dead []memtypes.ID, err error) {
+	page, err := e.parts.Ledger.List(ctx, ledger.ListQuery{All: true, Filter: memtypes.Filter{IDs: ids}, Limit: len(ids)})
+	if err != nil {
+		return nil, nil, err
+	}
+	active := make(map[memtypes.ID]*memtypes.Memory, len(page.Memories))
+	for i := range page.Memories {
+		active[page.Memories[i].ID] = &page.Memories[i]
+	}
+	done := map[memtypes.ID]bool{}
+	for _, id := range ids {
+		m := active[id]
+		if m == nil {
+			dead = append(dead, id)
+		} else if m.Talk.Session == "" {
+			ps = append(ps, projection{mems: []memtypes.Memory{*m}})
+			continue
+		}
+		// Twice the reach: the neighbours' own neighbours are needed too.
+		near, err := e.parts.Ledger.Around(ctx, id, 2*contextReach)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range near {
+			if !done[near[i].ID] && whole(near, i, id) {
+				done[near[i].ID] = true
+				ps = append(ps, projection{mems: near, at: i})
+			}
+		}
+	}
+	return ps, dead, nil
+}
+
+// whole reports whether near, which was asked for around id, holds the whole
+// context of near[i]: everything up to contextReach away from the middle, or
+// up to an end of the session. Where id itself is gone the middle is not known
+// and the one in the middle of the list stands for it.
+func whole(near []memtypes.Memory, i int, id memtypes.ID) bool {
+	middle := len(near) / 2
+	for j := range near {
+		if near[j].ID == id {
+			middle = j
+			break
+		}
+	}
+	return i >= middle-contextReach && i <= middle+contextReach
+}
+
+// apply writes projections and removals to both indexes of ix, side by side:
+// neither waits for the other, and each says for itself what went wrong.
+func (e *Engine) apply(ctx context.Context, ix *indexes, ps []projection, dead []memtypes.ID, revs map[memtypes.ID]uint64) lag {
+	var inDense, inSparse error
+	var wg sync.WaitGroup
+	if ix.dense != nil && !e.foreign.Load() {
+		wg.Go(func() { inDense = e.applyDense(ctx, ix.dense, ps, dead, revs) })
+	}
+	inSparse = e.applySparse(ctx, ix.sparse, ps, dead, revs)
+	wg.Wait()
+	return lag{"dense": inDense, "sparse": inSparse}
+}
+
+func (e *Engine) applySparse(ctx context.Context, ix sparse.Index, ps []projection, dead []memtypes.ID, revs map[memtypes.ID]uint64) error {
+	docs := make([]sparse.Doc, len(ps))
+	for i, p := range ps {
+		docs[i] = e.sparseDoc(p)
+	}
+	if err := ix.Upsert(ctx, docs); err != nil {
+		return err
+	}
+	return eachRev(dead, revs, func(ids []memtypes.ID, rev uint64) error { return ix.Delete(ctx, ids, rev) })
+}
+
+func (e *Engine) applyDense(ctx context.Context, ix dense.Index, ps []projection, dead []memtypes.ID, revs map[memtypes.ID]uint64) error {
+	docs, err := e.denseDocs(ctx, ps)
+	if err != nil {
+		return err
+	}
+	if err := ix.Upsert(ctx, docs); err != nil {
+		return err
+	}
+	return eachRev(dead, revs, func(ids []memtypes.ID, rev uint64) error { return ix.Delete(ctx, ids, rev) })
+}
+
+// eachRev calls f for the ids of each revision.
+func eachRev(ids []memtypes.ID, revs map[memtypes.ID]uint64, f func([]memtypes.ID, uint64) error) error {
+	for _, id := range ids {
+		if err := f([]memtypes.ID{id}, revs[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

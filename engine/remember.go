@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/vimbank/vimbank/admit"
+	"github.com/vimbank/vimbank/memtypes"
+	"github.com/vimbank/vimbank/stores/ledger"
+)
+
+// RememberOptions say how to remember. The zero value waits until the memories
+// can be found.
+type RememberOptions struct {
+	Actor string    // for the audit trail; empty means the engine's
+	Now   time.Time // when the ledger takes it; zero means the engine's clock
+	// NoWait returns as soon as the ledger has the memories; they are found by
+	// the next Recall, which follows the ledger first.
+	NoWait bool
+}
+
+// Status says what became of a draft.
+type Status string
+
+// The statuses.
+const (
+	Stored  Status = "stored"
+	Known   Status = "known"   // the same memory was there already
+	Refused Status = "refused" // admission said no: see Reason
+)
+
+// Remembered is what became of one draft. A long document becomes several
+// memories, and so several of these.
+type Remembered struct {
+	Draft  int          `json:"draft"` // its place in the call
+	ID     memtypes.ID  `json:"id,omitempty"`
+	Rev    uint64       `json:"rev,omitempty"`
+	Status Status       `json:"status"`
+	Reason admit.Reason `json:"reason,omitempty"` // of a refusal: a stable code
+	Detail string       `json:"detail,omitempty"` // the refusal in words
+}
+
+// Receipt answers Remember, in the order of the drafts.
+type Receipt struct {
+	Results []Remembered `json:"results"`
+	// Pending names what does not find the memories yet ("dense", "sparse"):
+	// they are durable, and it catches up by itself.
+	Pending []string `json:"pending,omitempty"`
+}
+
+// Remember keeps drafts. When it returns they are on the disk, all of them or,
+// after an error, none; unless o.NoWait they can be found too. A draft that
+// cannot be a memory makes the whole call Invalid and names its field; a draft
+// that admission refuses is reported and the others are kept. o may be nil.
+func (e *Engine) Remember(ctx context.Context, drafts []memtypes.Draft, o *RememberOptions) (*Receipt, error) {
+	if err := e.open("engine.Remember"); err != nil {
+		return nil, err
+	}
+	if o == nil {
+		o = &RememberOptions{}
+	}
+	now := o.Now
+	if now.IsZero() {
+		now = e.now()
+	}
+	receipt := &Receipt{}
+	batch := ledger.Batch{Now: now, Actor: cmp.Or(o.Actor, e.opts.Actor)}
+	var place []int // of each edit's result in the receipt
+	for i, d := range drafts {
+		for _, piece := range pieces(d) {
+			r, m, err := e.consider(ctx, i, piece, now)
+			if err != nil {
+				return nil, err
+			}
+			receipt.Results = append(receipt.Results, r)
+			if r.Status != Refused {
+				batch.Edits = append(batch.Edits, ledger.Edit{Op: ledger.Insert, Memory: m})
+				place = append(place, len(receipt.Results)-1)
+			}
+		}
+	}
+	if len(batch.Edits) == 0 {
+		return receipt, nil
+	}
+	results, err := e.parts.Ledger.Append(ctx, batch)
+	if err != nil {
+		return nil, err
+	}
+	var last uint64
+	for i, res := range results {
+		r := &receipt.Results[place[i]]
+		if r.Rev = res.Rev; res.Outcome == ledger.Same {
+			r.Status = Known
+		} else if res.Outcome == ledger.Conflicting {
+			return nil, &memtypes.Error{Op: "engine.Remember", Code: memtypes.Conflict, ID: res.ID, Err: &memtypes.Field{
+				Name: "key", Found: "a key that names a memory of other content", Wanted: "a new key, or an update of that memory"}}
+		}
+		last = max(last, res.Rev)
+	}
+	e.counts.stored.Add(int64(len(results)))
+	if !o.NoWait {
+		receipt.Pending = e.index(ctx, last)
+	}
+	return receipt, nil
+}
+
+// index makes the memories up to seq findable, and names what could not. The
+// memories are durable already, so a failure here is reported, not returned,
+// and the caller's cancelling does not stop it.
+func (e *Engine) index(ctx context.Context, seq uint64) []string {
+	late, err := e.followTo(context.WithoutCancel(ctx), seq)
+	switch {
+	case err != nil:
+		return []string{"dense", "sparse"}
+	case e.foreign.Load():
+		return []string{"dense"}
+	}
+	return late.names()
+}

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"github.com/vimbank/vimbank/fusion"
+	"github.com/vimbank/vimbank/llm"
+	"github.com/vimbank/vimbank/stores/sparse"
+)
+
+// How a query's word is widened by words of near meaning (research: the table
+// inside BM25). The lexicon proposes many, because most of them do not occur
+// in a bank; the nearest that do are kept.
+const (
+	proposed   = 64 // neighbours asked of the lexicon
+	kept       = 8  // neighbours a term, at most
+	nearWeight = .7 // of a neighbour that means the same
+	nearFrom   = .3 // cosine from which a word counts as near
+)
+
+// terms sets s.terms: the words of the query, weighted and widened where the
+// profile wants it and the embedder knows words.
+func (e *Engine) terms(ctx context.Context, s *search, p fusion.Profile) error {
+	if p.PlainTerms() {
+		for _, t := range e.parts.Analyzer.Tokens(s.query.Text) {
+			s.terms = append(s.terms, sparse.Term{Token: t})
+		}
+		return nil
+	}
+	lex, _ := e.parts.Embedder.(llm.Lexicon)
+	for _, w := range e.parts.Analyzer.Words(fusion.QueryText(s.query.Text)) {
+		term := sparse.Term{Token: w.Token, Boost: 1}
+		if lex != nil {
+			if weight, ok := lex.Weight(w.Surface); ok {
+				term.Boost = weight
+			}
+			for _, n := range e.lexical.neighbours(lex, e.parts.Analyzer, w.Surface) {
+				if n.Token != w.Token {
+					term.Near = append(term.Near, n)
+				}
+			}
+		}
+		s.terms = append(s.terms, term)
+	}
+	return e.keepKnown(ctx, s)
+}
+
+// keepKnown leaves each term the nearest neighbours that occur in the bank.
+func (e *Engine) keepKnown(ctx context.Context, s *search) error {
+	freq, ok := s.ix.sparse.(sparse.Frequencies)
+	for i := range s.terms {
+		t := &s.terms[i]
+		if len(t.Near) > 0 && ok {
+			tokens := make([]string, len(t.Near))
+			for j, n := range t.Near {
+				tokens[j] = n.Token
+			}
+			df, err := freq.DocFreq(ctx, s.filter.Scope.Tenant(), sparse.Text, tokens)
+			if err != nil {
+				return nil // the search will say what is wrong
+			}
+			in := t.Near[:0:0]
+			for j, n := range t.Near {
+				if df[j] > 0 {
+					in = append(in, n)
+				}
+			}
+			t.Near = in
+		}
+		t.Near = t.Near[:min(kept, len(t.Near))]
+	}
+	return nil
+}
+
+// lexicalCache remembers the analysed neighbours of words, a bounded number.
+type lexicalCache struct {
+	mu   sync.Mutex
+	near map[string][]sparse.Near // guarded by mu
+}
+
+const lexicalCacheSize = 4096
+
+func newLexicalCache() *lexicalCache { return &lexicalCache{near: map[string][]sparse.Near{}} }
+
+// neighbours are the tokens near word, nearest first, each once.
+func (c *lexicalCache) neighbours(lex llm.Lexicon, a *sparse.Analyzer, word string) []sparse.Near {
+	c.mu.Lock()
+	got, ok := c.near[word]
+	c.mu.Unlock()
+	if ok {
+		return got
+	}
+	var out []sparse.Near
+	seen := map[string]bool{}
+	for _, n := range lex.Neighbours(word, proposed) {
+		weight := nearWeight * (n.Cosine - nearFrom) / (1 - nearFrom)
+		tokens := a.Tokens(n.Word)
+		if weight <= 0 || len(tokens) == 0 || seen[tokens[0]] {
+			continue
+		}
+		seen[tokens[0]] = true
+		out = append(out, sparse.Near{Token: tokens[0], Weight: weight})
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.near) >= lexicalCacheSize {
+		clear(c.near) // rare, and cheaper than keeping an order of use
+	}
+	c.near[word] = out
+	return out
+}
