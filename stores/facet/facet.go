@@ -3,7 +3,8 @@
 // of the documents it admits. A filter therefore makes a search cheaper.
 //
 // It leaves locking, tenants (one Set a tenant) and the numbering of documents
-// to the index that owns the Set.
+// to the index that owns the Set. Numbers should be small and given again after
+// a Remove: a time is kept for each number up to the highest.
 package facet
 
 import (
@@ -13,11 +14,18 @@ import (
 )
 
 // Set is the facets of the documents of one tenant. The zero Set is empty and
-// ready to use. It is not safe for concurrent use while Put or Remove runs.
+// ready to use. It is not safe for concurrent use while Put or Remove runs;
+// its other methods may run side by side.
 type Set struct {
 	live  roaring.Bitmap
-	by    [facets]map[string]*roaring.Bitmap
-	whens map[uint32]int64 // Unix seconds
+	by    [facets]map[string]*docs
+	whens []int64 // Unix seconds, by document
+}
+
+// docs is the documents that have one value of a facet.
+type docs struct {
+	value string
+	roaring.Bitmap
 }
 
 // The facets that a Filter can name, besides time.
@@ -38,26 +46,30 @@ func values(f *memtypes.Facets) [facets]string {
 	}
 }
 
+// unasked reports whether no Filter can ask for v: an empty name stands for
+// "any" there, but an empty kind or layer is a kind or layer like others.
+func unasked(facet int, v string) bool { return v == "" && facet != kind && facet != layer }
+
 // Put sets the facets of doc, replacing what it had if old is not nil.
 func (s *Set) Put(doc uint32, f memtypes.Facets, old *memtypes.Facets) {
 	if old != nil {
 		s.Remove(doc, *old)
 	}
-	if s.whens == nil {
-		s.whens = map[uint32]int64{}
-		for i := range s.by {
-			s.by[i] = map[string]*roaring.Bitmap{}
-		}
-	}
 	s.live.Add(doc)
+	for int(doc) >= len(s.whens) {
+		s.whens = append(s.whens, 0)
+	}
 	s.whens[doc] = f.When.Unix()
 	for i, v := range values(&f) {
-		if v == "" {
+		if unasked(i, v) {
 			continue
+		}
+		if s.by[i] == nil {
+			s.by[i] = map[string]*docs{}
 		}
 		b := s.by[i][v]
 		if b == nil {
-			b = roaring.New()
+			b = &docs{value: v}
 			s.by[i][v] = b
 		}
 		b.Add(doc)
@@ -67,7 +79,6 @@ func (s *Set) Put(doc uint32, f memtypes.Facets, old *memtypes.Facets) {
 // Remove forgets doc, which was put with f.
 func (s *Set) Remove(doc uint32, f memtypes.Facets) {
 	s.live.Remove(doc)
-	delete(s.whens, doc)
 	for i, v := range values(&f) {
 		if b := s.by[i][v]; b != nil {
 			b.Remove(doc)
@@ -78,69 +89,41 @@ func (s *Set) Remove(doc uint32, f memtypes.Facets) {
 	}
 }
 
+// Shared is f, whose document has been put, with the Set's own copies of its
+// names: an index that keeps it does not keep each document's own strings alive.
+func (s *Set) Shared(f memtypes.Facets) memtypes.Facets {
+	v := values(&f)
+	for i := range v {
+		if b := s.by[i][v[i]]; b != nil {
+			v[i] = b.value
+		}
+	}
+	f.Kind, f.Layer, f.Session = memtypes.Kind(v[kind]), memtypes.Layer(v[layer]), v[session]
+	if scope, err := memtypes.NewScope(f.Scope.Tenant(), v[user], v[agent], v[run]); err == nil {
+		f.Scope = scope
+	}
+	return f
+}
+
 // Len is the number of documents.
 func (s *Set) Len() int { return int(s.live.GetCardinality()) }
 
 // Admitted returns the documents that q admits; its tenant is the owner's to
 // check. number tells the document of an ID. The bitmap is the caller's own.
 func (s *Set) Admitted(q *memtypes.Filter, number func(memtypes.ID) (uint32, bool)) *roaring.Bitmap {
-	in := s.live.Clone()
+	var parts []*roaring.Bitmap // all of them must hold a document
 	if q.IDs != nil {
-		ids := roaring.New()
-		for _, id := range q.IDs {
-			if d, ok := number(id); ok {
-				ids.Add(d)
-			}
-		}
-		in.And(ids)
+		parts = append(parts, numbers(q.IDs, number))
 	}
-	s.require(in, user, q.Scope.User())
-	s.require(in, agent, q.Scope.Agent())
-	s.require(in, run, q.Scope.Run())
-	s.require(in, session, q.Session)
-	anyOf(s, in, kind, q.Kinds)
-	anyOf(s, in, layer, q.Layers)
+	parts = s.require(parts, user, q.Scope.User())
+	parts = s.require(parts, agent, q.Scope.Agent())
+	parts = s.require(parts, run, q.Scope.Run())
+	parts = s.require(parts, session, q.Session)
+	parts = anyOf(s, parts, kind, q.Kinds)
+	parts = anyOf(s, parts, layer, q.Layers)
+	in := s.intersect(parts)
 	if !q.From.IsZero() || !q.To.IsZero() {
-		s.during(in, q)
+		in = s.during(in, q.From, q.To)
 	}
 	return in
-}
-
-// require keeps the documents whose facet has value v; an empty v keeps all.
-func (s *Set) require(in *roaring.Bitmap, facet int, v string) {
-	if v == "" {
-		return
-	}
-	if b := s.by[facet][v]; b != nil {
-		in.And(b)
-	} else {
-		in.Clear()
-	}
-}
-
-// during keeps the documents of [q.From, q.To).
-func (s *Set) during(in *roaring.Bitmap, q *memtypes.Filter) {
-	out := roaring.New()
-	for it := in.Iterator(); it.HasNext(); {
-		d := it.Next()
-		w := s.whens[d]
-		if (q.From.IsZero() || w >= q.From.Unix()) && (q.To.IsZero() || w < q.To.Unix()) {
-			out.Add(d)
-		}
-	}
-	in.And(out)
-}
-
-// anyOf keeps the documents whose facet has one of vs; an empty vs keeps all.
-func anyOf[T ~string](s *Set, in *roaring.Bitmap, facet int, vs []T) {
-	if len(vs) == 0 {
-		return
-	}
-	union := roaring.New()
-	for _, v := range vs {
-		if b := s.by[facet][string(v)]; b != nil {
-			union.Or(b)
-		}
-	}
-	in.And(union)
 }
