@@ -1,0 +1,156 @@
+package sparse
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/vimbank/vimbank/memtypes"
+)
+
+// Search implements Index. No terms, or none that the tenant's documents hold,
+// find nothing, without an error. K below 1, an unknown field, no scope, a
+// boost outside [0,1e6] and a weight outside (0,1] are Invalid.
+// A session is its name within the tenant.
+func (ix *Inverted) Search(ctx context.Context, q Query) ([]memtypes.Scored, error) {
+	const op = "sparse.Search"
+	if err := q.check(op); err != nil {
+		return nil, err
+	}
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	if ctx.Err() != nil {
+		return nil, canceled(op, ctx)
+	}
+	if ix.closed {
+		return nil, closedError(op)
+	}
+	sh := ix.shards[q.Filter.Scope.Tenant()]
+	if sh == nil {
+		return nil, nil
+	}
+	s := ix.pool.Get().(*search)
+	defer ix.pool.Put(s)
+	defer s.release()
+	if !s.prepare(sh, &q) || !ix.admit(s, &q) {
+		return nil, nil
+	}
+	s.exhaustive = ix.options.Exhaustive
+	if !s.run(ctx) {
+		return nil, canceled(op, ctx)
+	}
+	return s.top.take(), nil
+}
+
+// maxBoost keeps the sums far from the end of single precision.
+const maxBoost = 1e6
+
+func (q *Query) check(op string) error {
+	if _, ok := q.Field.place(); !ok {
+		return unknownField(op, q.Field)
+	}
+	if q.K < 1 {
+		return memtypes.BadField(op, "k", q.K, "at least 1")
+	}
+	if q.Filter.Scope.IsZero() {
+		return memtypes.BadField(op, "filter.scope", "none", "the scope to search in")
+	}
+	for i, t := range q.Terms {
+		if !(t.Boost >= 0 && t.Boost <= maxBoost) {
+			return memtypes.BadField(op, fmt.Sprintf("terms[%d].boost", i), t.Boost, "0 (for 1) to 1e6")
+		}
+		for j, n := range t.Near {
+			if !(n.Weight > 0 && n.Weight <= 1) {
+				return memtypes.BadField(op, fmt.Sprintf("terms[%d].near[%d].weight", i, j), n.Weight, "a number above 0, at most 1")
+			}
+		}
+	}
+	return nil
+}
+
+// prepare makes the clauses of q; it reports false if no document can match.
+func (s *search) prepare(sh *shard, q *Query) bool {
+	place, _ := q.Field.place()
+	s.shard, s.place, s.field = sh, place, &sh.fields[place]
+	if s.field.docs == 0 {
+		return false
+	}
+	s.inverse.set(float32(q.Field.B()), float32(float64(s.field.tokens)/float64(s.field.docs)))
+	for _, t := range merge(q.Terms) {
+		c := s.newClause()
+		boost := float32(cmp.Or(t.Boost, 1))
+		s.addList(c, t.Token, boost)
+		for _, n := range t.Near {
+			s.addList(c, n.Token, boost*float32(n.Weight))
+		}
+		if len(c.lists) == 0 {
+			s.clauses = s.clauses[:len(s.clauses)-1]
+		}
+	}
+	s.top.reset(sh.docs, q.K, q.BySession)
+	return len(s.clauses) > 0
+}
+
+// addList adds the postings of token to c, unless it has them at no less.
+func (s *search) addList(c *clause, token string, boost float32) {
+	l := s.shard.list(s.place, token)
+	if l == nil {
+		return
+	}
+	weight := boost * idf(s.field.docs, int(l.df))
+	for i := range c.lists {
+		if o := &c.lists[i]; o.list == l {
+			o.weight = max(o.weight, weight)
+			c.bound = max(c.bound, l.peak.bound(o.weight, &s.inverse))
+			return
+		}
+	}
+	c.lists = append(c.lists, cursor{list: l, weight: weight, bounded: -1})
+	c.bound = max(c.bound, l.peak.bound(weight, &s.inverse))
+}
+
+// merge adds up the boosts of terms that are alike, as Lucene does with a word
+// said twice. Most queries have none.
+func merge(terms []Term) []Term {
+	for i := range terms {
+		for j := range i {
+			if alike(&terms[i], &terms[j]) {
+				return mergeAll(terms)
+			}
+		}
+	}
+	return terms
+}
+
+func mergeAll(terms []Term) []Term {
+	var out []Term
+	for _, t := range terms {
+		i := slices.IndexFunc(out, func(o Term) bool { return alike(&o, &t) })
+		if i < 0 {
+			out = append(out, t)
+			continue
+		}
+		out[i].Boost = cmp.Or(out[i].Boost, 1) + cmp.Or(t.Boost, 1)
+	}
+	return out
+}
+
+func alike(a, b *Term) bool { return a.Token == b.Token && slices.Equal(a.Near, b.Near) }
+
+// admit finds out which documents the filter of q admits; it reports false if
+// there are none.
+func (ix *Inverted) admit(s *search, q *Query) bool {
+	bitmap := s.shard.facets.Admitted(&q.Filter, func(id memtypes.ID) (uint32, bool) {
+		at, ok := ix.held[id]
+		return at.doc, ok && at.shard == s.shard
+	})
+	s.admitted = int(bitmap.GetCardinality())
+	s.filtered = s.admitted < s.shard.live()
+	if s.filtered {
+		s.filter = slices.Grow(s.filter[:0], int(bitmap.DenseSize()))[:bitmap.DenseSize()]
+		clear(s.filter)
+		bitmap.WriteDenseTo(s.filter)
+	}
+	return s.admitted > 0
+}
