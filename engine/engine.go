@@ -77,6 +77,7 @@ type Engine struct {
 	sparseMark atomic.Uint64
 	unsaved    atomic.Int64 // changes since the last save
 
+	rules     *admit.Rules
 	recent    *recentTexts // recalled texts, to know an echo
 	reinforce *reinforcer
 	counts    counters
@@ -109,7 +110,14 @@ func Open(ctx context.Context, parts Parts, o *Options) (*Engine, error) {
 	if _, err := fusion.ParseProfile(string(o.Profile)); err != nil {
 		return nil, err
 	}
-	e := &Engine{parts: parts, opts: *o, recent: newRecentTexts(), lexical: newLexicalCache()}
+	rules, err := admit.New(&o.Admit)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.Forgetting.Check(); err != nil {
+		return nil, err
+	}
+	e := &Engine{parts: parts, rules: rules, opts: *o, recent: newRecentTexts(), lexical: newLexicalCache()}
 	e.opts.Profile = cmp.Or(o.Profile, fusion.Default)
 	e.opts.Actor = cmp.Or(o.Actor, "engine")
 	if e.opts.Clock == nil {

@@ -118,7 +118,7 @@ func eachKind(kinds []memtypes.Kind, f func(memtypes.Kind) error) error {
 // recalled strengthens what was shown and remembers it, to know its echo.
 func (e *Engine) recalled(scope memtypes.Scope, hits []memtypes.Hit, now time.Time) {
 	for i := range hits {
-		e.recent.add(scope, hits[i].Memory.Text)
+		e.recent.add(scope, &hits[i].Memory, now)
 	}
 	e.reinforce.add(hits, now)
 }

@@ -10,11 +10,6 @@ import (
 	"github.com/vimbank/vimbank/stores/ledger"
 )
 
-// counters are what an engine counts over its life.
-type counters struct {
-	stored, recalls, refused, reinforced, lost atomic.Int64
-}
-
 // reinforceQueue bounds how many recalls may wait to be written down.
 const reinforceQueue = 256
 
@@ -84,34 +79,4 @@ func (r *reinforcer) stop(ctx context.Context) error {
 	case <-ctx.Done():
 		return memtypes.Errorf("engine.Close", memtypes.Canceled, "recalls are still being written down: %w", ctx.Err())
 	}
-}
-
-// recentTexts knows the texts recalled lately, by scope, to tell their echo.
-type recentTexts struct {
-	mu    sync.Mutex
-	texts map[memtypes.Scope][]string // guarded by mu; newest last, at most recentKept each
-}
-
-const (
-	recentKept   = 64
-	recentScopes = 1024
-)
-
-func newRecentTexts() *recentTexts { return &recentTexts{texts: map[memtypes.Scope][]string{}} }
-
-func (r *recentTexts) add(scope memtypes.Scope, text string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.texts) >= recentScopes && r.texts[scope] == nil {
-		clear(r.texts)
-	}
-	list := append(r.texts[scope], text)
-	r.texts[scope] = list[max(0, len(list)-recentKept):]
-}
-
-// of returns the texts recalled lately in scope.
-func (r *recentTexts) of(scope memtypes.Scope) []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]string(nil), r.texts[scope]...)
 }

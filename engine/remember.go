@@ -33,12 +33,13 @@ const (
 // Remembered is what became of one draft. A long document becomes several
 // memories, and so several of these.
 type Remembered struct {
-	Draft  int          `json:"draft"` // its place in the call
-	ID     memtypes.ID  `json:"id,omitempty"`
-	Rev    uint64       `json:"rev,omitempty"`
-	Status Status       `json:"status"`
-	Reason admit.Reason `json:"reason,omitempty"` // of a refusal: a stable code
-	Detail string       `json:"detail,omitempty"` // the refusal in words
+	Draft  int         `json:"draft"` // its place in the call
+	ID     memtypes.ID `json:"id,omitempty"`
+	Rev    uint64      `json:"rev,omitempty"`
+	Status Status      `json:"status"`
+	Code   admit.Code  `json:"code,omitempty"`   // the rule of admission that decided
+	Reason string      `json:"reason,omitempty"` // the same in words; empty if no rule objected
+	Of     memtypes.ID `json:"of,omitempty"`     // the memory that the draft repeats
 }
 
 // Receipt answers Remember, in the order of the drafts.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/vimbank/vimbank/fusion"
+	"github.com/vimbank/vimbank/llm"
 	"github.com/vimbank/vimbank/memtypes"
 	"github.com/vimbank/vimbank/stores/dense"
 	"github.com/vimbank/vimbank/stores/sparse"
@@ -55,7 +56,7 @@ func (e *Engine) prepare(ctx context.Context, q memtypes.Query, p fusion.Profile
 		return nil, err
 	}
 	if !e.withoutDense() && slices.ContainsFunc(s.channels, isDense) {
-		vs, err := e.parts.Embedder.Embed(ctx, []string{q.Text})
+		vs, err := llm.EmbedQuery(ctx, e.parts.Embedder, []string{q.Text})
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, memtypes.Errorf("engine.Recall", memtypes.Canceled, "%w", ctx.Err())
