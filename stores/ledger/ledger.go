@@ -27,7 +27,8 @@ type Ledger interface {
 	Settings(ctx context.Context) (map[string]string, error)
 	// Set writes one setting durably; an empty value removes it.
 	Set(ctx context.Context, key, value string) error
-	// Close flushes and releases the bank; every later call is Unavailable.
+	// Close waits for the calls that run, flushes and releases the bank; every
+	// later call is Unavailable, but for Close, which then does nothing.
 	Close() error
 }
 
@@ -50,7 +51,9 @@ type Memories interface {
 	// if it is active. It is empty where id is unknown. For a memory without a
 	// session it returns id alone.
 	Around(ctx context.Context, id memtypes.ID, n int) ([]memtypes.Memory, error)
-	// History returns every revision of id that scope covers, oldest first.
+	// History returns every revision of id that scope covers, oldest first;
+	// none once it is purged. Recalls make no revision, so past ones show the
+	// present Recalls and LastRecall.
 	History(ctx context.Context, scope memtypes.Scope, id memtypes.ID) ([]Revision, error)
 	// Audit pages backwards through the audit trail of a tenant, newest
 	// first, entries below seq before (0: from the newest), at most limit.
@@ -60,18 +63,24 @@ type Memories interface {
 // Op is what an Edit does.
 type Op string
 
-// The operations.
+// The operations. Each that is Done, but for Recall, gives the memory a new
+// revision, an outbox intent and an audit entry. A retired memory can be
+// restored, purged or inserted again; Revise, Recall, Pin and Unpin find it
+// Missing.
 const (
-	// Insert adds Memory. The same ID with the same content is Same; the same
-	// ID with other content (an idempotency key reused) is Conflicting. A
-	// retired memory inserted again is restored (Done); a purged one is inserted anew.
+	// Insert adds Memory with its Strength, as an active one. The same ID with
+	// the same Content, or with the Content it had at first, is Same; the same
+	// ID with other Content (an idempotency key reused) or another scope is
+	// Conflicting. A retired memory inserted again is restored (Done, and
+	// recorded as Restore); a purged one is inserted anew.
 	Insert Op = "insert"
 	// Revise replaces text, title, meta, event time, task, triple, talk and
-	// source of Memory.ID by those of Memory, as a new revision.
+	// source of Memory.ID by those of Memory, as a new revision. The memory's
+	// other fields stay, whatever Memory holds.
 	Revise Op = "revise"
 	// Retire makes Memory.ID unrecallable; nothing is lost until Purge.
 	Retire Op = "retire"
-	// Restore makes a retired memory active again, as it was before.
+	// Restore makes a retired memory active again, as it was before but for Rev.
 	Restore Op = "restore"
 	// Purge erases text and every revision of Memory.ID for good; a
 	// content-free tombstone (id, scope, rev) stays.
@@ -100,12 +109,12 @@ type Edit struct {
 
 // Batch is one transaction.
 type Batch struct {
-	Now   time.Time // becomes Created, Updated and the audit time
+	Now   time.Time // becomes the audit time, Created of what is inserted, Updated of what is revised
 	Actor string    // who does it: "cli", "api:key-prefix", "decay"
 	RunID string    // the job run it belongs to, or empty
 	Edits []Edit
-	// Fence, if given, must still be the newest of its lease, or the whole
-	// batch fails with Conflict.
+	// Fence, if given, must still be the newest of its lease and not released,
+	// or the whole batch fails with Conflict.
 	Fence *Lease
 	// Runs are written with the edits, replacing runs of the same ID.
 	Runs []Run
@@ -136,7 +145,7 @@ type ListQuery struct {
 	// All lists every tenant: for rebuild and reconcile only, never for a caller's request.
 	All    bool
 	States []memtypes.State // empty: active only
-	RunID  string           // only memories retired by this run; empty: any
+	RunID  string           // only memories retired by this run, whatever States says by default; empty: any
 	Since  uint64           // only memories of a higher Rev
 	Limit  int              // 1..10000; zero means 100
 	Cursor string           // from the last Page; empty: from the start
@@ -174,7 +183,8 @@ type Entry struct {
 // Feed is the outbox: every change of content or state, in commit order.
 type Feed interface {
 	// Changes returns at most limit changes after seq, oldest first. Gone says
-	// that changes after seq were compacted away: rebuild instead.
+	// that the changes after seq cannot be told, because they were compacted
+	// away or because seq is of another ledger: rebuild instead.
 	Changes(ctx context.Context, after uint64, limit int) (changes []Change, gone bool, err error)
 	// Head is the newest sequence number, 0 in an empty ledger. It is cheap:
 	// every recall asks it.
@@ -192,7 +202,7 @@ type Change struct {
 type Jobs interface {
 	// Acquire takes or renews the lease name for holder until now+ttl. It is
 	// Conflict while another holder's lease has not expired at now. The fence
-	// rises whenever the holder changes.
+	// rises whenever the holder changes, also from nobody after a Release.
 	Acquire(ctx context.Context, name, holder string, now time.Time, ttl time.Duration) (Lease, error)
 	// Release gives l up; a lease that is another's by now is left alone.
 	Release(ctx context.Context, l Lease) error
@@ -226,7 +236,9 @@ type Run struct {
 // Vectors keeps embeddings that were dear to make, so that a rebuild does not
 // pay for them twice. Losing them loses no memory; they need not be fsynced.
 type Vectors interface {
-	// PutVectors stores one vector for each id under the embedder's fingerprint.
+	// PutVectors stores one vector for each id under the embedder's
+	// fingerprint; a nil vector and a purged memory are passed over. A purge
+	// takes a memory's vectors with it.
 	PutVectors(ctx context.Context, fingerprint string, ids []memtypes.ID, hash []string, vs []memtypes.Vector) error
 	// GetVectors returns the vectors of ids whose text hash is still the same; nil where there is none.
 	GetVectors(ctx context.Context, fingerprint string, ids []memtypes.ID, hash []string) ([]memtypes.Vector, error)

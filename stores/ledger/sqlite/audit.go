@@ -1,0 +1,120 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+
+	"github.com/vimbank/vimbank/memtypes"
+	"github.com/vimbank/vimbank/stores/ledger"
+)
+
+// trail follows the log of one tenant backwards.
+const trail = `WITH RECURSIVE c(seq, n) AS (
+		SELECT ?1, 1 UNION ALL SELECT l.prev, c.n + 1 FROM c JOIN log l ON l.seq = c.seq WHERE l.prev > 0 AND c.n < ?2)
+	SELECT l.seq, l.at, l.actor, l.op, l.id, coalesce(l.run, ''), coalesce(l.reason, '') FROM c JOIN log l ON l.seq = c.seq ORDER BY l.seq DESC`
+
+// Audit pages backwards through the audit trail of a tenant; see ledger.Memories.
+func (db *DB) Audit(ctx context.Context, tenant string, before uint64, limit int) (entries []ledger.Entry, err error) {
+	const op = "sqlite.Audit"
+	if limit, err = ledger.CheckLimit(op, limit); err != nil {
+		return nil, err
+	}
+	err = db.view(ctx, op, func(r *reader) error {
+		var no, from uint64
+		err := r.pool.QueryRowContext(ctx, "SELECT no, head FROM tenants WHERE name = ?", tenant).Scan(&no, &from)
+		if err == nil && before > 0 && before <= from {
+			err = r.pool.QueryRowContext(ctx, "SELECT seq FROM log WHERE seq < ? AND tenant = ? ORDER BY seq DESC LIMIT 1", int64(before), no).Scan(&from)
+		}
+		if noRows(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		entries, err = all(ctx, r.pool, scanEntry, trail, from, limit)
+		return err
+	})
+	return entries, err
+}
+
+func scanEntry(scan func(...any) error) (e ledger.Entry, err error) {
+	var op int
+	var at int64
+	var id []byte
+	if err = scan(&e.Seq, &at, &e.Actor, &op, &id, &e.RunID, &e.Reason); err == nil {
+		e.Op, e.At, e.ID = opNumbers[op], moment(at), uid(id).text()
+	}
+	return e, err
+}
+
+// VerifyAudit recomputes the hash chain of a tenant's audit trail from its
+// first entry to its head. It fails with Internal at the first entry that is
+// not as it was written or is missing, and names its number.
+func (db *DB) VerifyAudit(ctx context.Context, tenant string) error {
+	return db.view(ctx, "sqlite.VerifyAudit", func(r *reader) error {
+		tx, err := r.pool.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() // it has read, nothing more
+		v := verifier{tenant: tenant}
+		var no int64
+		var head uint64
+		var hash []byte
+		err = tx.QueryRowContext(ctx, "SELECT no, head, hash FROM tenants WHERE name = ?", tenant).Scan(&no, &head, &hash)
+		if noRows(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		rows, err := tx.QueryContext(ctx, `SELECT seq, prev, was, op, id, at, actor, coalesce(run, ''), coalesce(reason, ''), hash
+			FROM log WHERE tenant = ? ORDER BY seq`, no)
+		if err != nil {
+			return err
+		}
+		if err := v.walk(rows); err != nil {
+			return err
+		}
+		if v.seq != head || !bytes.Equal(v.hash, hash) {
+			return v.broken(head, fmt.Sprintf("found the trail ending at %d, wanted %d", v.seq, head))
+		}
+		return nil
+	})
+}
+
+// verifier is how far a trail was found to be sound.
+type verifier struct {
+	tenant string
+	seq    uint64
+	hash   []byte
+	buf    []byte
+}
+
+func (v *verifier) walk(rows *sql.Rows) error {
+	defer rows.Close()
+	for rows.Next() {
+		var e entry
+		var id, hash []byte
+		if err := rows.Scan(&e.seq, &e.prev, &e.was, &e.op, &id, &e.at, &e.actor, &e.run, &e.reason, &hash); err != nil {
+			return err
+		}
+		if e.prev != v.seq || len(id) != len(e.id) {
+			return v.broken(e.seq, fmt.Sprintf("found it following %d, wanted %d", e.prev, v.seq))
+		}
+		e.id = uid(id)
+		v.buf = e.bytes(v.buf[:0], v.tenant, v.hash)
+		if sum := sha256.Sum256(v.buf); !bytes.Equal(sum[:], hash) {
+			return v.broken(e.seq, fmt.Sprintf("found hash %x, wanted %x", hash, sum))
+		}
+		v.seq, v.hash = e.seq, hash
+	}
+	return rows.Err()
+}
+
+func (v *verifier) broken(seq uint64, what string) error {
+	return memtypes.Errorf("sqlite.VerifyAudit", memtypes.Internal, "audit entry %d of tenant %q: %s", seq, v.tenant, what)
+}

@@ -1,0 +1,181 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/vimbank/vimbank/memtypes"
+)
+
+// The application ids that SQLite keeps in bytes 68 to 71 of a file.
+const (
+	ledgerID  = 0x564d424c // "VMBL"
+	vectorsID = 0x564d4256 // "VMBV"
+)
+
+// ledgerSchema brings ledger.db from version i to i+1, each step in one
+// transaction. Steps that were released are never changed, only followed.
+//
+// Why it is as it is: an insert must touch few pages, because it is synced.
+//   - log is audit trail, outbox and revision list in one, only ever appended
+//     to. prev links a tenant's entries, was links a memory's: no index to keep.
+//   - memories is appended to as well (seq is the log's number of the insert),
+//     so only the index of ids is written at random places.
+//   - the count of recalls stands apart, so that a recall rewrites 20 bytes
+//     and not a memory; contents that a revision replaced stand apart, too.
+//   - a purged memory stays as a row without content (state 2), which the two
+//     indexes over content leave out.
+func ledgerSchema() []string {
+	return []string{`
+CREATE TABLE tenants (
+	no   INTEGER PRIMARY KEY,
+	name TEXT NOT NULL UNIQUE,
+	head INTEGER NOT NULL DEFAULT 0, -- seq of the newest log entry
+	hash BLOB NOT NULL DEFAULT x''   -- and its hash
+) STRICT;
+CREATE TABLE scopes (
+	no     INTEGER PRIMARY KEY,
+	tenant INTEGER NOT NULL REFERENCES tenants(no),
+	user   TEXT NOT NULL,
+	agent  TEXT NOT NULL,
+	run    TEXT NOT NULL,
+	UNIQUE (tenant, user, agent, run)
+) STRICT;
+CREATE TABLE memories (
+	seq     INTEGER PRIMARY KEY,
+	id      BLOB NOT NULL UNIQUE,
+	scope   INTEGER NOT NULL REFERENCES scopes(no),
+	rev     INTEGER NOT NULL,
+	state   INTEGER NOT NULL, -- 0 active, 1 retired, 2 purged
+	kind    INTEGER NOT NULL, -- 0 knowledge, 1 dialogue, 2 task
+	layer   INTEGER NOT NULL, -- 0 raw, 1 thought
+	session TEXT NOT NULL,
+	sec     INTEGER NOT NULL, -- the moment it is about, Unix seconds
+	nsec    INTEGER NOT NULL, -- and nanoseconds
+	dated   INTEGER NOT NULL, -- 1: that is its event time, 0: when it was created
+	created INTEGER NOT NULL, -- Unix nanoseconds, as all times below
+	updated INTEGER,          -- of the last revise; NULL: as created
+	pinned  INTEGER NOT NULL,
+	retired INTEGER,
+	run     TEXT,             -- the run that retired it
+	text    TEXT NOT NULL,
+	extra   TEXT              -- JSON of what few memories have
+) STRICT;
+CREATE INDEX memories_when ON memories(sec, nsec, id, scope, state, kind, layer) WHERE state < 2;
+CREATE INDEX memories_session ON memories(scope, session, sec, nsec) WHERE state < 2;
+CREATE INDEX memories_run ON memories(run) WHERE run IS NOT NULL;
+CREATE TABLE recalled (
+	mem     INTEGER PRIMARY KEY REFERENCES memories(seq) ON DELETE CASCADE,
+	recalls INTEGER NOT NULL,
+	last    INTEGER
+) STRICT;
+CREATE TABLE replaced (
+	seq     INTEGER PRIMARY KEY, -- of the revise that replaced this content
+	mem     INTEGER NOT NULL REFERENCES memories(seq) ON DELETE CASCADE,
+	session TEXT NOT NULL,
+	sec     INTEGER NOT NULL,
+	nsec    INTEGER NOT NULL,
+	dated   INTEGER NOT NULL,
+	updated INTEGER,
+	text    TEXT NOT NULL,
+	extra   TEXT
+) STRICT;
+CREATE INDEX replaced_mem ON replaced(mem);
+CREATE TABLE log (
+	seq    INTEGER PRIMARY KEY,
+	tenant INTEGER NOT NULL,
+	prev   INTEGER NOT NULL, -- seq of the tenant's entry before, 0: none
+	was    INTEGER NOT NULL, -- seq of the memory's entry before, 0: none
+	op     INTEGER NOT NULL,
+	id     BLOB NOT NULL,
+	at     INTEGER NOT NULL,
+	actor  TEXT NOT NULL,
+	run    TEXT,
+	reason TEXT,
+	hash   BLOB NOT NULL     -- SHA-256 over the hash before and this row
+) STRICT;
+CREATE INDEX log_purges ON log(seq) WHERE op = 5;
+CREATE TABLE runs (
+	id      TEXT PRIMARY KEY,
+	job     TEXT NOT NULL,
+	started INTEGER NOT NULL,
+	body    TEXT NOT NULL
+) STRICT;
+CREATE INDEX runs_job ON runs(job, started);
+CREATE TABLE leases (
+	name    TEXT PRIMARY KEY,
+	holder  TEXT NOT NULL, -- empty: released
+	fence   INTEGER NOT NULL,
+	expires INTEGER NOT NULL
+) STRICT;
+CREATE TABLE settings (
+	key   TEXT PRIMARY KEY,
+	value TEXT NOT NULL
+) STRICT;`}
+}
+
+// migrate brings the file that c has open to the newest version of steps, in
+// one transaction a step, and names it ours if it is new. Another process may
+// do the same at the same time: each step looks at the version under the lock.
+func migrate(ctx context.Context, c *sql.Conn, app int32, steps []string) error {
+	for {
+		done, err := migrateOne(ctx, c, app, steps)
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+func migrateOne(ctx context.Context, c *sql.Conn, app int32, steps []string) (done bool, err error) {
+	if _, err := c.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return false, err
+	}
+	defer func() {
+		if err != nil || done {
+			c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") // the cause is reported, not this
+		}
+	}()
+	found, version, err := identity(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	if version > 0 || found != 0 {
+		if err := known(found, version, app, len(steps)); err != nil {
+			return false, err
+		}
+	}
+	if version == len(steps) {
+		return true, nil
+	}
+	for _, q := range []string{steps[version], fmt.Sprintf("PRAGMA application_id = %d", app),
+		fmt.Sprintf("PRAGMA user_version = %d", version+1), "COMMIT"} {
+		if _, err := c.ExecContext(ctx, q); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// identity reads the application id and the schema version.
+func identity(ctx context.Context, c *sql.Conn) (app int32, version int, err error) {
+	if err := c.QueryRowContext(ctx, "PRAGMA application_id").Scan(&app); err != nil {
+		return 0, 0, err
+	}
+	err = c.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	return app, version, err
+}
+
+// known refuses a file that is not app's, or newer than this program.
+func known(found int32, version int, app int32, newest int) error {
+	const op = "sqlite.Open"
+	if found != app {
+		return memtypes.Errorf(op, memtypes.Incompatible,
+			"another program's SQLite file: found application id %#x, wanted %#x", uint32(found), uint32(app))
+	}
+	if version > newest || version < 1 {
+		return memtypes.Errorf(op, memtypes.Incompatible,
+			"found schema version %d, wanted 1 to %d: use a newer vimbank", version, newest)
+	}
+	return nil
+}

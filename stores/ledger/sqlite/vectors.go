@@ -1,0 +1,302 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/vimbank/vimbank/memtypes"
+)
+
+// vectors is the cache of embeddings. It has a file of its own, because a
+// vector is as long as its text and would double what each write of the
+// ledger syncs; because it then can be WAL with synchronous NORMAL, which
+// costs no sync a write and still cannot be torn; and because whoever wants the
+// space back may delete it. The price is that a purge touches two files: see
+// sweep.
+type vectors struct {
+	pool   *sql.DB // nil: the bank cannot be written and has none
+	ledger *reader
+
+	mu sync.Mutex // held by whoever writes, which is one at a time
+}
+
+func vectorsSchema() []string {
+	return []string{`
+CREATE TABLE embedders (no INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE vectors (
+	seq      INTEGER PRIMARY KEY,
+	id       BLOB NOT NULL,
+	embedder INTEGER NOT NULL,
+	hash     BLOB NOT NULL,
+	vector   BLOB NOT NULL, -- little-endian float32
+	UNIQUE (id, embedder)
+) STRICT;
+CREATE TABLE purged (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL) STRICT; -- the ledger's purges up to seq are done
+INSERT INTO purged VALUES (1, 0);`}
+}
+
+// openVectors opens the cache or makes it anew; what cannot be read is thrown
+// away, since it can be computed again.
+func openVectors(ctx context.Context, path string, readOnly bool, r *reader) (*vectors, error) {
+	v := &vectors{ledger: r}
+	if readOnly {
+		return v, v.openPassive(ctx, path)
+	}
+	err := v.openAt(ctx, path)
+	if code := codeOf(err); err != nil && (code == memtypes.Incompatible || code == memtypes.Internal) {
+		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+			if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+		}
+		err = v.openAt(ctx, path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, v.close())
+	}
+	return v, nil
+}
+
+// openPassive opens what is there for reading; it is no matter if there is nothing.
+func (v *vectors) openPassive(ctx context.Context, path string) error {
+	if how, err := passive(ctx, path, vectorsID, vectorsSchema()); err == nil {
+		v.pool, err = openPool(path, how.params())
+		return err
+	}
+	return ctx.Err()
+}
+
+func (v *vectors) openAt(ctx context.Context, path string) (err error) {
+	if v.pool != nil {
+		if err := v.pool.Close(); err != nil {
+			return err
+		}
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	v.pool, err = openPool(path, pragmas("busy_timeout", 10000, "page_size", 16384, "auto_vacuum", 0, "journal_mode", "WAL",
+		"synchronous", 1, "secure_delete", 1, "temp_store", 2))
+	if err != nil {
+		return err
+	}
+	v.pool.SetMaxOpenConns(3)
+	c, err := v.pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	err = migrate(ctx, c, vectorsID, vectorsSchema())
+	if err = errors.Join(err, c.Close()); err != nil {
+		return err
+	}
+	return v.sweep(ctx)
+}
+
+func (v *vectors) close() error {
+	if v.pool == nil {
+		return nil
+	}
+	return v.pool.Close()
+}
+
+// sweep does the purges of the ledger that this file has missed. It follows the
+// ledger's log, so a purge that a crash cut off between the two files, or that
+// another process did, is made good by whoever comes next.
+func (v *vectors) sweep(ctx context.Context) error {
+	var done int64
+	if err := v.pool.QueryRowContext(ctx, "SELECT seq FROM purged").Scan(&done); err != nil {
+		return err
+	}
+	missed, err := all(ctx, v.ledger.pool, scanChange, "SELECT seq, id FROM log INDEXED BY log_purges WHERE op = 5 AND seq > ? ORDER BY seq", done)
+	if err != nil || len(missed) == 0 {
+		return err
+	}
+	err = v.update(ctx, func(c *sql.Conn) error {
+		for _, m := range missed {
+			u, _ := uidOf(m.ID)
+			if _, err := c.ExecContext(ctx, "DELETE FROM vectors WHERE id = ?", u[:]); err != nil {
+				return err
+			}
+		}
+		_, err := c.ExecContext(ctx, "UPDATE purged SET seq = max(seq, ?)", int64(missed[len(missed)-1].Seq))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return v.truncate(ctx)
+}
+
+// truncate empties the WAL, where what was deleted may still stand.
+func (v *vectors) truncate(ctx context.Context) error {
+	var busy bool
+	var n, folded int
+	err := v.pool.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &n, &folded)
+	if err == nil && busy {
+		err = memtypes.Errorf("sqlite.Checkpoint", memtypes.Unavailable, "a reader or another process still needs the WAL of the vectors")
+	}
+	return err
+}
+
+// checkpoint makes good all purges and empties the WAL.
+func (v *vectors) checkpoint(ctx context.Context) error {
+	if err := v.sweep(ctx); err != nil {
+		return err
+	}
+	return v.truncate(ctx)
+}
+
+// update runs do in a transaction under the write lock.
+func (v *vectors) update(ctx context.Context, do func(*sql.Conn) error) (err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	c, err := v.pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	if _, err := c.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	if err = do(c); err == nil {
+		_, err = c.ExecContext(ctx, "COMMIT")
+	}
+	if err != nil {
+		c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") // the cause is reported, not this
+	}
+	return err
+}
+
+// PutVectors stores vectors without syncing them; see ledger.Vectors.
+func (db *DB) PutVectors(ctx context.Context, fingerprint string, ids []memtypes.ID, hash []string, vs []memtypes.Vector) error {
+	const op = "sqlite.PutVectors"
+	if len(hash) != len(ids) || len(vs) != len(ids) {
+		return memtypes.BadField(op, "vectors", fmt.Sprintf("%d ids, %d hashes, %d vectors", len(ids), len(hash), len(vs)), "as many of each")
+	}
+	if err := db.enter(ctx, op); err != nil {
+		return err
+	}
+	defer db.leave()
+	if db.readOnly {
+		return memtypes.Errorf(op, memtypes.ReadOnly, "the bank %s is open for reading only", db.dir)
+	}
+	return fail(op, db.vectors.put(ctx, fingerprint, ids, hash, vs))
+}
+
+func (v *vectors) put(ctx context.Context, fingerprint string, ids []memtypes.ID, hash []string, vs []memtypes.Vector) error {
+	return v.update(ctx, func(c *sql.Conn) error {
+		// Looked at under the lock: a purge that comes later will find what is put here.
+		purged, err := all(ctx, v.ledger.pool, scanID, "SELECT id FROM memories WHERE state = 2 AND id IN "+idList, idsJSON(ids))
+		if err != nil {
+			return err
+		}
+		if _, err := c.ExecContext(ctx, "INSERT INTO embedders (fingerprint) VALUES (?) ON CONFLICT DO NOTHING", fingerprint); err != nil {
+			return err
+		}
+		st, err := c.PrepareContext(ctx, `INSERT INTO vectors (id, embedder, hash, vector)
+			SELECT ?1, no, ?2, ?3 FROM embedders WHERE fingerprint = ?4
+			ON CONFLICT (id, embedder) DO UPDATE SET hash = excluded.hash, vector = excluded.vector`)
+		if err != nil {
+			return err
+		}
+		defer st.Close()
+		for i, id := range ids {
+			u, ok := uidOf(id)
+			if !ok {
+				return memtypes.BadField("sqlite.PutVectors", "id", string(id), "a memory's id")
+			}
+			if vs[i] == nil || slices.Contains(purged, u) {
+				continue
+			}
+			if _, err := st.ExecContext(ctx, u[:], []byte(hash[i]), packed(vs[i]), fingerprint); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// GetVectors returns the vectors that are still good; see ledger.Vectors.
+func (db *DB) GetVectors(ctx context.Context, fingerprint string, ids []memtypes.ID, hash []string) ([]memtypes.Vector, error) {
+	const op = "sqlite.GetVectors"
+	if len(hash) != len(ids) {
+		return nil, memtypes.BadField(op, "vectors", fmt.Sprintf("%d ids, %d hashes", len(ids), len(hash)), "as many of each")
+	}
+	out := make([]memtypes.Vector, len(ids))
+	err := db.view(ctx, op, func(*reader) error {
+		if db.vectors.pool == nil {
+			return nil
+		}
+		list, err := all(ctx, db.vectors.pool, scanVector, `SELECT id, hash, vector FROM vectors
+			WHERE embedder = (SELECT no FROM embedders WHERE fingerprint = ?) AND id IN `+idList, fingerprint, idsJSON(ids))
+		if err != nil {
+			return err
+		}
+		byID := make(map[uid]*stored, len(list))
+		for i := range list {
+			byID[list[i].id] = &list[i]
+		}
+		for i, id := range ids {
+			u, _ := uidOf(id)
+			if s := byID[u]; s != nil && s.hash == hash[i] {
+				out[i] = unpacked(s.vector)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// stored is a row of the cache.
+type stored struct {
+	id     uid
+	hash   string
+	vector []byte
+}
+
+func scanVector(scan func(...any) error) (s stored, err error) {
+	var id []byte
+	if err = scan(&id, &s.hash, &s.vector); err == nil {
+		s.id = uid(id)
+	}
+	return s, err
+}
+
+func scanID(scan func(...any) error) (u uid, err error) {
+	var id []byte
+	if err = scan(&id); err == nil {
+		u = uid(id)
+	}
+	return u, err
+}
+
+func packed(v memtypes.Vector) []byte {
+	b := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+func unpacked(b []byte) memtypes.Vector {
+	v := make(memtypes.Vector, len(b)/4)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return v
+}
