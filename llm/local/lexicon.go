@@ -30,12 +30,13 @@ func (t *table) lookup(word string) int {
 	var buf [64]byte
 	b, kind := buf[:0], gap
 	for _, r := range word {
-		r, k := classify(r)
-		if k == gap || kind != gap && k != kind {
+		var k script
+		if b, k = letters(b, r); k == mark {
+			continue
+		} else if k == gap || kind != gap && k != kind {
 			return -1
 		}
 		kind = k
-		b = utf8.AppendRune(b, r)
 	}
 	switch kind {
 	case latin:
@@ -73,7 +74,7 @@ func (e *Embedder) Words(text string) []string {
 // hanPrefix is how many bytes of Han text stands in front of, up to maxHan.
 func hanPrefix(text string) int {
 	for i, r := range text {
-		if _, k := classify(r); k != han || i >= maxHan {
+		if !isHan(r) || i >= maxHan {
 			return i
 		}
 	}

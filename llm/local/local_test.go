@@ -196,7 +196,7 @@ func FuzzEmbed(f *testing.F) {
 
 func onlyHan(text string) string {
 	return strings.Map(func(r rune) rune {
-		if _, k := classify(r); k == han {
+		if isHan(r) {
 			return r
 		}
 		return -1

@@ -9,11 +9,12 @@ import (
 // sketch is a text on its way to a vector: its rows and how often each occurs.
 // It is scratch, used again and again by one goroutine at a time.
 type sketch struct {
-	run   []byte // the lower-cased run being read
-	path  path
-	rows  []int32  // distinct, in order of first occurrence
-	count []uint32 // by row; zero outside rows
-	sum   []float32
+	letter []byte // what a character stands for
+	run    []byte // the run being read, as letters gives it
+	path   path
+	rows   []int32  // distinct, in order of first occurrence
+	count  []uint32 // by row; zero outside rows
+	sum    []float32
 }
 
 func newSketch(rows, dim int) *sketch {

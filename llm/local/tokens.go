@@ -1,18 +1,6 @@
 package local
 
-import (
-	"unicode"
-	"unicode/utf8"
-)
-
-// script is what a character can be part of.
-type script uint8
-
-const (
-	gap   script = iota // separates
-	latin               // a-z, 0-9, U+00DF to U+024F
-	han                 // U+3400 to U+9FFF, three bytes each in UTF-8
-)
+import "unicode/utf8"
 
 // A run longer than this is cut: it is no word, and the scratch stays small.
 const (
@@ -20,39 +8,19 @@ const (
 	maxHan   = 3 * 4096
 )
 
-// classify lower-cases a character and says what it is part of.
-func classify(r rune) (rune, script) {
-	if r < utf8.RuneSelf {
-		switch {
-		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-			return r, latin
-		case 'A' <= r && r <= 'Z':
-			return r + 'a' - 'A', latin
-		}
-		return r, gap
-	}
-	if 0x3400 <= r && r <= 0x9fff {
-		return r, han
-	}
-	r = unicode.ToLower(r)
-	if 0xdf <= r && r <= 0x24f || 'a' <= r && r <= 'z' {
-		return r, latin
-	}
-	return r, gap
-}
-
 // tokens adds the rows of text to s. Bytes that are no UTF-8 separate.
 func (t *table) tokens(text string, s *sketch) {
 	kind := gap
 	for _, r := range text {
-		r, k := classify(r)
+		var k script
+		if s.letter, k = letters(s.letter[:0], r); k == mark {
+			continue
+		}
 		if k != kind || len(s.run) >= maxHan || k == latin && len(s.run) >= maxLatin {
 			t.flush(kind, s)
 			kind = k
 		}
-		if k != gap {
-			s.run = utf8.AppendRune(s.run, r)
-		}
+		s.run = append(s.run, s.letter...)
 	}
 	t.flush(kind, s)
 }

@@ -9,7 +9,7 @@ import (
 
 func TestRows(t *testing.T) {
 	e := mustRead(t, build(append(
-		words("dog", "make", "easy", "study", "run", "happy", "##ness", "care", "bus", "hyper", "##para", "##par", "##x", "42", "##42", "café", "us", "quick"),
+		words("dog", "make", "easy", "study", "run", "happy", "##ness", "care", "bus", "hyper", "##para", "##par", "##x", "42", "##42", "cafe", "us", "quick"),
 		entry{"电影", 90, []int8{1, 2}}, entry{"电", 80, []int8{2, 1}})...))
 	for _, tt := range []struct {
 		name, text string
@@ -35,7 +35,10 @@ func TestRows(t *testing.T) {
 		{"a piece is no word", "para", []string{}},
 		{"digits have their own row or none", "42 43 421", []string{"42"}},
 		{"digits in a word", "dog42", []string{"dog", "##42"}},
-		{"letters beyond ASCII", "CAFÉ", []string{"café"}},
+		{"accents come off", "CAFÉ café cafe\u0301", []string{"cafe"}},
+		{"full width", "ＤＯＧ４２ ４２", []string{"dog", "##42", "42"}},
+		{"a sign at a word is not glued to it", "dog™ dog²", []string{"dog"}},
+		{"an accent between scripts does not join them", "dog\u0301电影", []string{"dog", "电影"}},
 		{"scripts part", "dog电影dog", []string{"dog", "电影"}},
 		{"the Kelvin sign is a letter", "quic\u212a", []string{"quick"}},
 		{"a byte that is no UTF-8 separates", "do\xffg dog", []string{"dog"}},
@@ -64,17 +67,42 @@ func TestLongRuns(t *testing.T) {
 	}
 }
 
-func TestClassify(t *testing.T) {
+func TestLetters(t *testing.T) {
 	for _, tt := range []struct {
-		in, out rune
-		want    script
+		in   rune
+		out  string
+		want script
 	}{
-		{'a', 'a', latin}, {'Z', 'z', latin}, {'7', '7', latin}, {'É', 'é', latin}, {'ß', 'ß', latin}, {'ɏ', 'ɏ', latin},
-		{'ẞ', 'ß', latin}, {'İ', 'i', latin}, {'中', '中', han}, {'㐀', '㐀', han}, {'鿿', '鿿', han}, {'䷿', '䷿', han},
-		{'_', '_', gap}, {'\'', '\'', gap}, {'д', 'д', gap}, {'あ', 'あ', gap}, {'가', '가', gap}, {'\ufffd', '\ufffd', gap}, {'ɐ', 'ɐ', gap},
+		{'a', "a", latin}, {'Z', "z", latin}, {'7', "7", latin}, {'É', "e", latin}, {'ǖ', "u", latin}, {'ạ', "a", latin}, {'İ', "i", latin},
+		{'ß', "ss", latin}, {'ẞ', "ss", latin}, {'Æ', "ae", latin}, {'ǽ', "ae", latin}, {'ø', "o", latin}, {'Ǿ', "o", latin}, {'ł', "l", latin},
+		{'Ａ', "a", latin}, {'９', "9", latin}, {'ﬁ', "fi", latin}, {'ﬄ', "ffl", latin}, {'\u212a', "k", latin},
+		{'ə', "", gap}, {'Ə', "", gap}, {'ŋ', "ŋ", latin}, {'Ŋ', "ŋ", latin}, {'ɏ', "ɏ", latin},
+		{'中', "中", han}, {'㐀', "㐀", han}, {'\u9fff', "\u9fff", han}, {'\uf900', "豈", han},
+		{'\u0301', "", mark}, {'\u0344', "", mark},
+		{'_', "", gap}, {'\'', "", gap}, {'’', "", gap}, {',', "", gap}, {'。', "", gap}, {'÷', "", gap}, {'™', "", gap}, {'²', "", gap}, {'½', "", gap},
+		{'д', "", gap}, {'й', "", gap}, {'あ', "", gap}, {'가', "", gap}, {'\ufffd', "", gap}, {'≠', "", gap}, {'𠀀', "", gap}, {'😀', "", gap},
 	} {
-		if r, k := classify(tt.in); k != tt.want || k != gap && r != tt.out {
-			t.Errorf("classify(%q) = %q, %d, want %q, %d", tt.in, r, k, tt.out, tt.want)
+		if got, k := letters(nil, tt.in); k != tt.want || string(got) != tt.out {
+			t.Errorf("letters(%q) = %q, %d, want %q, %d", tt.in, got, k, tt.out, tt.want)
+		}
+	}
+}
+
+// Whatever a character is, it gives letters of the script it says, and no gap
+// or mark gives any.
+func TestLettersOfAll(t *testing.T) {
+	for r := range rune(0x110000) {
+		got, k := letters(nil, r)
+		if (len(got) == 0) != (k == gap || k == mark) {
+			t.Fatalf("letters(%U) = %q, %d, want letters for a script only", r, got, k)
+		}
+		for _, c := range string(got) {
+			if isHan(c) != (k == han) {
+				t.Fatalf("letters(%U) = %q, %d, want letters of one script", r, got, k)
+			}
+			if again, _ := letters(nil, c); string(again) != string(c) {
+				t.Fatalf("letters(%U) = %q, and of that %q, want the same", r, got, again)
+			}
 		}
 	}
 }

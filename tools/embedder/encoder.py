@@ -4,6 +4,7 @@ import collections
 import functools
 import itertools
 import math
+import unicodedata
 
 import numpy as np
 
@@ -15,19 +16,37 @@ MAX_HAN_WORD = 6
 UNKNOWN_COST = 200  # of a Han character that has no row
 
 
-def script(character):
-    """What a lower-cased character can be part of: "latin", "han", or "" if it separates."""
-    if "a" <= character <= "z" or "0" <= character <= "9" or "\u00df" <= character <= "\u024f":
+UNJOINED = {"ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "ø": "o", "ð": "d", "đ": "d", "ħ": "h", "ı": "i", "ł": "l", "ŧ": "t"}
+
+
+def script(letter):
+    """What a letter can be part of: "latin", "han", "" if it separates, "mark" if it is an accent."""
+    if "a" <= letter <= "z" or "0" <= letter <= "9" or "\u00df" <= letter <= "\u024f" and letter != "÷":
         return "latin"
-    return "han" if "\u3400" <= character <= "\u9fff" else ""
+    if "\u3400" <= letter <= "\u9fff":
+        return "han"
+    return "mark" if "\u0300" <= letter <= "\u036f" else ""
+
+
+@functools.cache
+def letters(character):
+    """(script, what a character stands for): lower case, no accents; full-width forms and ligatures as plain letters."""
+    whole = "\ufb00" <= character <= "\ufb06" or "\uff01" <= character <= "\uff5e"
+    parts = unicodedata.normalize("NFKD" if whole else "NFD", character)
+    plain = "".join(UNJOINED.get(p, p) for p in (p.lower()[0] for p in parts))
+    kinds = {script(p) for p in plain} - {"mark"}
+    if not kinds:
+        return "mark", ""
+    kind = kinds.pop()
+    return ("", "") if kinds or not kind else (kind, "".join(p for p in plain if script(p) == kind))
 
 
 def runs(text):
-    """(script, run) of each longest stretch of one script, lower-cased."""
-    lowered = (c.lower()[0] for c in text)
-    for kind, run in itertools.groupby(lowered, script):
+    """(script, run) of each longest stretch of one script."""
+    read = [pair for pair in map(letters, text) if pair[0] != "mark"]
+    for kind, run in itertools.groupby(read, lambda pair: pair[0]):
         if kind:
-            yield kind, "".join(run)
+            yield kind, "".join(part for _, part in run)
 
 
 class Encoder:
