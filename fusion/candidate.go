@@ -23,8 +23,8 @@ type Query struct {
 	Now time.Time
 	// Spans are the times that the text names (package timeword finds them).
 	Spans []Span
-	// Stats describes each channel's answer. A channel with N = 0 is described
-	// by the candidates instead, which is exact when they are all it returned.
+	// Stats describes a channel's answer over all kinds, where the candidates
+	// do not hold all of it; nil or missing: the candidates do.
 	Stats map[Channel]Stat
 }
 
@@ -35,10 +35,11 @@ type Span struct {
 	Day bool
 }
 
-// holds reports whether t lies in the span, and late whether it lies within ten
-// days after it: what happened in May is often told in June.
+// holds reports whether t lies in the span.
 func (s Span) holds(t time.Time) bool { return !t.Before(s.From) && t.Before(s.To) }
 
+// late reports whether t lies within ten days after the span: what happened in
+// May is often told in June.
 func (s Span) late(t time.Time) bool {
 	return !t.Before(s.To) && t.Before(s.To.Add(10*24*time.Hour))
 }

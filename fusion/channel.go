@@ -1,6 +1,10 @@
 package fusion
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // Channel is one way in which a memory was scored against the query.
 type Channel uint8
@@ -55,21 +59,61 @@ func (s *Scores) Get(c Channel) (float64, bool) {
 	return s.value[c], s.has[c]
 }
 
-// Stat describes a channel's whole answer to the query, of which the
-// candidates are a part.
+// Depth is how many of a channel's best matches the ranking must see: a cosine
+// is judged by its rise over the one at this place.
+const Depth = 100
+
+// Stat describes one channel's answer.
 type Stat struct {
 	Best float64 // the highest score
-	Low  float64 // the 100th best, or the least of all if there are fewer than 100
-	N    int     // how many memories the channel returned; zero: the channel did not answer
+	Low  float64 // the one at Depth, or the least of all if there are fewer
 }
-
-// Depth is how far down a channel Stat.Low looks.
-const Depth = 100
 
 // StatOf describes scores, which must be in descending order.
 func StatOf(scores []float64) Stat {
 	if len(scores) == 0 {
 		return Stat{}
 	}
-	return Stat{Best: scores[0], Low: scores[min(len(scores), Depth)-1], N: len(scores)}
+	return Stat{Best: scores[0], Low: scores[min(len(scores), Depth)-1]}
 }
+
+// answers has one for each channel.
+type answers [channels]Stat
+
+// answersOf describes what the channels gave the candidates at places.
+func answersOf(cands []Candidate, places []int) *answers {
+	var out answers
+	scores := make([]float64, 0, len(places))
+	for c := range channels {
+		scores = scores[:0]
+		for _, i := range places {
+			if v, ok := cands[i].Scores.Get(c); ok {
+				scores = append(scores, v)
+			}
+		}
+		slices.SortFunc(scores, func(x, y float64) int { return cmp.Compare(y, x) })
+		out[c] = StatOf(scores)
+	}
+	return &out
+}
+
+// share is s's score in c as a part of the best, in [0,1].
+func (a *answers) share(c Channel, s *Scores) float64 {
+	if a[c].Best <= 0 {
+		return 0
+	}
+	return unit(s.value[c] / a[c].Best)
+}
+
+// rise is how far s's score in c rises from the one at Depth to the best, in
+// [0,1]: a cosine means little by itself, its lead does.
+func (a *answers) rise(c Channel, s *Scores) float64 {
+	v, ok := s.Get(c)
+	if !ok || a[c].Best <= a[c].Low {
+		return 0
+	}
+	return unit((v - a[c].Low) / (a[c].Best - a[c].Low))
+}
+
+// unit brings v into [0,1].
+func unit(v float64) float64 { return min(max(v, 0), 1) }

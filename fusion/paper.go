@@ -20,7 +20,7 @@ func (a *asked) paper(i int) []memtypes.Reason {
 	}
 	w := a.opts.TimeWeight(m.Kind, a.Now, m.When())
 	return []memtypes.Reason{
-		reason("bm25", a.share(Text, i), w),
+		reason("bm25", a.all.share(Text, &a.cands[i].Scores), w),
 		reason("cosine", a.cosine(i), 1-w),
 	}
 }
@@ -36,7 +36,6 @@ func (o Options) TimeWeight(k memtypes.Kind, now, t time.Time) float64 {
 	if k == memtypes.TaskKind {
 		lambda = cmp.Or(o.TaskLambda, .05)
 	}
-	unit := cmp.Or(o.Unit, 24*time.Hour)
-	age := max(now.Sub(t), 0)
-	return min(max(finite(math.Exp(-lambda*float64(age)/float64(unit)), 0), 0), 1)
+	units := float64(max(now.Sub(t), 0)) / float64(cmp.Or(o.Unit, 24*time.Hour))
+	return math.Exp(-lambda * units)
 }

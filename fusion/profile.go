@@ -1,6 +1,7 @@
 package fusion
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/vimbank/vimbank/memtypes"
@@ -37,9 +38,10 @@ func ParseProfile(s string) (Profile, error) {
 	return "", memtypes.BadField("fusion.ParseProfile", "profile", s, strings.Join(names, ", "))
 }
 
-// Needs lists the channels that the profile reads, in their fixed order.
-// Whatever else a candidate carries is ignored.
-func (p Profile) Needs() []Channel {
+// Needs lists the channels that the profile reads for memories of the kinds
+// (none given: of all), in their fixed order. Whatever else a candidate carries
+// is ignored.
+func (p Profile) Needs(kinds ...memtypes.Kind) []Channel {
 	switch p {
 	case BM25:
 		return []Channel{Text}
@@ -48,7 +50,13 @@ func (p Profile) Needs() []Channel {
 	case Paper, RRF, Convex:
 		return []Channel{Text, Vector}
 	}
-	return []Channel{Text, Turn, Window, Vector, Context}
+	if len(kinds) == 0 || slices.Contains(kinds, memtypes.Dialogue) {
+		return []Channel{Text, Turn, Window, Vector, Context}
+	}
+	if slices.Contains(kinds, memtypes.Knowledge) {
+		return []Channel{Text, Turn, Vector}
+	}
+	return []Channel{Text, Vector}
 }
 
 // PlainTerms reports whether the profile's text channel wants the query as it

@@ -2,44 +2,44 @@ package fusion
 
 import (
 	"strings"
-	"unicode"
+	"unicode/utf8"
 )
 
-// QueryText is text without the words that ask rather than say what is asked
-// for: question words, auxiliaries, and the "kind" and "type" of "what kind of";
-// in Chinese the question words and particles. They occur in memories too, and
-// pull up whatever asks. What stands after an apostrophe goes with its word. A
-// capitalised word inside a sentence is kept: Will and May are names. If nothing
-// would be left, text comes back as it was.
+// QueryText is text without the words that say nothing of what is asked for:
+// question words, auxiliaries, the "kind" and "type" of "what kind of",
+// pronouns, and what only fills talk ("well", "please"); in Chinese the question
+// words, and the particles that end a clause. Memories are full of them too, and
+// they pull up whatever asks or chats. A capitalised word inside a sentence is
+// kept: Will and May are names. If no word would be left, text comes back as it
+// was.
 //
 // The words channels of the default profile search for this; the plain profiles
 // search for the text as it stands, and an embedder always gets the whole.
 func QueryText(text string) string {
 	var b strings.Builder
-	kept, start := false, true
-	for rest := text; rest != ""; {
+	kept, first := false, true
+	for rest := withoutAsking(text); rest != ""; {
 		word, gap := cut(rest)
 		rest = rest[len(word)+len(gap):]
-		switch {
-		case word == "":
-		case dropped(word, start):
-			word = ""
-		default:
-			kept = true
+		if word != "" {
+			if dropped(word, first) {
+				word = ""
+			}
+			kept = kept || word != ""
+			first = false
 		}
 		b.WriteString(word)
 		b.WriteString(gap)
-		start = strings.ContainsAny(gap, ".!?。！？\n") || start && word == "" && gap != "" && !kept
+		first = first || strings.ContainsAny(gap, ".!?。！？\n")
 	}
-	out := strings.TrimSpace(b.String())
-	if !kept || strings.IndexFunc(out, isWord) < 0 {
+	if !kept {
 		return text
 	}
-	return out
+	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// cut takes the word at the head of s, which may be empty, and what stands
-// between it and the next one.
+// cut takes the word at the head of s, apostrophes included, and what stands
+// between it and the next one. Either may be empty, not both.
 func cut(s string) (word, gap string) {
 	end := strings.IndexFunc(s, func(r rune) bool { return !isWord(r) && r != '\'' && r != '’' })
 	if end < 0 {
@@ -52,23 +52,59 @@ func cut(s string) (word, gap string) {
 	return s[:end], s[end : end+next]
 }
 
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
-
+// dropped reports whether word goes: by itself ("didn't" too, by what stands
+// before the apostrophe or before its n't), unless it is a name.
 func dropped(word string, first bool) bool {
-	head, _, _ := strings.Cut(strings.ReplaceAll(word, "’", "'"), "'")
-	if !asking[strings.ToLower(head)] {
+	word = strings.ReplaceAll(word, "’", "'")
+	head, _, _ := strings.Cut(word, "'")
+	lower := strings.ToLower(head)
+	if !asking[lower] && !asking[strings.TrimSuffix(lower, "n")] && !filling[lower] {
 		return false
 	}
-	return first || strings.ToLower(head) == head
+	return first || lower == head || head == "I"
 }
 
-// asking are the English words that QueryText drops.
-var asking = func() map[string]bool {
+// withoutAsking puts a space for the Chinese words that ask.
+func withoutAsking(text string) string {
+	if !strings.ContainsFunc(text, isHan) {
+		return text
+	}
+	for _, w := range hanAsking {
+		text = strings.ReplaceAll(text, w, " ")
+	}
+	var b strings.Builder
+	for i, r := range text {
+		next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
+		if strings.ContainsRune(hanParticles, r) && !isHan(next) {
+			r = ' '
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// hanAsking are the Chinese words that ask, longer before what they hold.
+var hanAsking = []string{"为什么", "怎么样", "什么", "怎么", "怎样", "如何", "是不是", "有没有"}
+
+// hanParticles end a Chinese clause and say nothing. 吧 and 哈 are missing:
+// they end words as well.
+const hanParticles = "吗呢啊呀嘛哦啦哇嗯"
+
+// asking are the English words that ask, and auxiliaries.
+var asking = wordSet(`what when where who whom whose which why how
+	do did does done has have had having is are was were am be been being
+	would could should can may might will shall many much long kind type`)
+
+// filling are English pronouns, and words that only fill talk.
+var filling = wordSet(`i me my mine myself we us our ours you your yours
+	he him his she her hers it its they them their
+	hmm oh wow yes yeah yep no okay ok well hey hi hello please thanks thank
+	just really very so too also more some any lot let got get`)
+
+func wordSet(list string) map[string]bool {
 	set := map[string]bool{}
-	for _, w := range strings.Fields(`what when where who whom whose which why how
-		do did does done has have had having is are was were am be been being
-		would could should can may might will shall many much long kind type`) {
+	for w := range strings.FieldsSeq(list) {
 		set[w] = true
 	}
 	return set
-}()
+}

@@ -2,40 +2,53 @@ package fusion
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/vimbank/vimbank/memtypes"
 )
 
 // Rank orders candidates by how well they answer q under profile p, best
-// first; o may be nil. The same memory handed in twice (one channel found it,
-// then another) is joined, scores of both kept; memories that say the same
-// thing (see fold) become one hit that names the others in Same. Ties go to the
-// newer memory, then to the smaller ID, so the order of cands never matters.
+// first; o may be nil. The candidates must hold, for each kind, the Depth best
+// of each channel that p.Needs names (or all there are): scores are judged
+// against the best of their channel. More of them, and scores in channels that
+// did not find a candidate themselves, do no harm.
 //
-// Scores compare across kinds: each kind's recipe gives 1 to a memory that is
-// the best of every channel and fits all that the query names.
+// The same memory handed in twice (one channel found it, then another) is
+// joined, the scores of both kept. Memories that say the same thing become one
+// hit that names the others in Same; see package memtypes. Ties go to the newer
+// memory, then to the smaller ID, so the order of cands never matters.
 func Rank(q Query, cands []Candidate, p Profile, o *Options) []memtypes.Hit {
-	cands = union(cands)
-	a := newAsked(q, cands, o)
-	hits := make([]memtypes.Hit, len(cands))
+	a := &asked{Query: q, cands: union(cands)}
+	if o != nil {
+		a.opts = *o
+	}
+	places := make([]int, len(a.cands))
+	for i := range places {
+		places[i] = i
+	}
+	a.all = answersOf(a.cands, places)
+	for c, stat := range q.Stats {
+		if c < channels {
+			a.all[c] = stat
+		}
+	}
+	hits := make([]memtypes.Hit, len(a.cands))
 	score := a.scorer(p)
-	for i := range cands {
-		hits[i] = hitOf(&cands[i], score(i))
+	for i := range a.cands {
+		hits[i] = hitOf(&a.cands[i], score(i))
 	}
 	slices.SortFunc(hits, before)
 	return fold(hits)
 }
 
-// hitOf sums the reasons. Their points are made to lie in [0,1] by every
-// recipe; the clamp only takes off what floating point adds.
+// hitOf sums the reasons. Every recipe makes their points sum to [0,1]; the
+// clamp takes off only what floating point adds.
 func hitOf(c *Candidate, reasons []memtypes.Reason) memtypes.Hit {
 	s := 0.0
 	for _, r := range reasons {
 		s += r.Points
 	}
-	return memtypes.Hit{Memory: c.Memory, Score: min(max(s, 0), 1), Retention: c.Retention, Reasons: reasons}
+	return memtypes.Hit{Memory: c.Memory, Score: unit(s), Retention: c.Retention, Reasons: reasons}
 }
 
 // before orders hits: score, then the newer, then the ID.
@@ -71,64 +84,16 @@ func union(cands []Candidate) []Candidate {
 	return out
 }
 
-// asked is a query with what is worked out once for all its candidates.
+// asked is a query with its candidates and what is worked out once for all.
 type asked struct {
 	Query
-	cands []Candidate
-	stats [channels]Stat
+	cands []Candidate // by ID
+	all   *answers    // over the candidates of every kind
 	opts  Options
 }
 
-func newAsked(q Query, cands []Candidate, o *Options) *asked {
-	a := &asked{Query: q, cands: cands}
-	if o != nil {
-		a.opts = *o
-	}
-	for c := range channels {
-		a.stats[c] = q.Stats[c]
-		if a.stats[c].N == 0 {
-			a.stats[c] = a.statOfCandidates(c)
-		}
-	}
-	return a
-}
-
-func (a *asked) statOfCandidates(c Channel) Stat {
-	var s []float64
-	for i := range a.cands {
-		if v, ok := a.cands[i].Scores.Get(c); ok {
-			s = append(s, v)
-		}
-	}
-	slices.SortFunc(s, func(x, y float64) int { return cmp.Compare(y, x) })
-	return StatOf(s)
-}
-
-// share is candidate i's score in c as a part of the best of the bank, in [0,1].
-func (a *asked) share(c Channel, i int) float64 {
-	v, _ := a.cands[i].Scores.Get(c)
-	if a.stats[c].Best <= 0 {
-		return 0
-	}
-	return min(max(v/a.stats[c].Best, 0), 1)
-}
-
-// rise is how far candidate i's score in c rises from the 100th best of the
-// bank to the best, in [0,1]: a cosine means little by itself, its lead does.
-func (a *asked) rise(c Channel, i int) float64 {
-	v, ok := a.cands[i].Scores.Get(c)
-	s := a.stats[c]
-	if !ok || s.Best <= s.Low {
-		return 0
-	}
-	return min(max((v-s.Low)/(s.Best-s.Low), 0), 1)
-}
-
 // cosine is candidate i's cosine, 0 where it is unknown or negative.
-func (a *asked) cosine(i int) float64 {
-	v, _ := a.cands[i].Scores.Get(Vector)
-	return min(max(v, 0), 1)
-}
+func (a *asked) cosine(i int) float64 { return unit(a.cands[i].Scores.value[Vector]) }
 
 // reason makes one number of a hit's score.
 func reason(name string, value, weight float64) memtypes.Reason {
@@ -149,13 +114,5 @@ func (a *asked) scorer(p Profile) func(i int) []memtypes.Reason {
 	case Convex:
 		return a.convex()
 	}
-	return a.best()
-}
-
-// finite guards arithmetic whose inputs the caller chose.
-func finite(v, otherwise float64) float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return otherwise
-	}
-	return v
+	return a.recipes()
 }

@@ -55,11 +55,14 @@ func TestPaper(t *testing.T) {
 		{"the future is as of now", memtypes.Dialogue, -3 * day, .5},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			cands := []fusion.Candidate{candidate(memory("a", tt.kind, "a", tt.age), 5, .4)}
-			q := fusion.Query{Text: "a", Now: noon, Stats: map[fusion.Channel]fusion.Stat{fusion.Text: {Best: 10, Low: 1, N: 100}}}
-			got := fusion.Rank(q, cands, fusion.Paper, o)
-			if math.Abs(got[0].Score-tt.want) > 1e-12 {
-				t.Errorf("score = %v, want %v", got[0].Score, tt.want)
+			cands := []fusion.Candidate{
+				candidate(memory("a", tt.kind, "a", tt.age), 5, .4),
+				candidate(memory("best", memtypes.Knowledge, "b", 0), 10, .4),
+			}
+			for _, h := range fusion.Rank(fusion.Query{Text: "a", Now: noon}, cands, fusion.Paper, o) {
+				if h.Memory.ID == "a" && math.Abs(h.Score-tt.want) > 1e-12 {
+					t.Errorf("score = %v, want %v", h.Score, tt.want)
+				}
 			}
 		})
 	}

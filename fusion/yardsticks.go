@@ -9,7 +9,7 @@ import (
 
 // bm25 is the text channel alone, as a share of the best.
 func (a *asked) bm25(i int) []memtypes.Reason {
-	return []memtypes.Reason{reason("bm25", a.share(Text, i), 1)}
+	return []memtypes.Reason{reason("bm25", a.all.share(Text, &a.cands[i].Scores), 1)}
 }
 
 // dense is the cosine alone.
