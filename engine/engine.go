@@ -69,6 +69,7 @@ type Engine struct {
 
 	indexes atomic.Pointer[indexes] // swapped by Rebuild
 	lexical *lexicalCache
+	shelf   *shelf
 
 	// follow is held by whoever projects: one at a time in this process.
 	follow     sync.Mutex
@@ -117,7 +118,7 @@ func Open(ctx context.Context, parts Parts, o *Options) (*Engine, error) {
 	if err := o.Forgetting.Check(); err != nil {
 		return nil, err
 	}
-	e := &Engine{parts: parts, rules: rules, opts: *o, recent: newRecentTexts(), lexical: newLexicalCache()}
+	e := &Engine{parts: parts, rules: rules, opts: *o, recent: newRecentTexts(), lexical: newLexicalCache(), shelf: newShelf()}
 	e.opts.Profile = cmp.Or(o.Profile, fusion.Default)
 	e.opts.Actor = cmp.Or(o.Actor, "engine")
 	if e.opts.Clock == nil {

@@ -98,6 +98,7 @@ func (e *Engine) project(ctx context.Context, changes []ledger.Change, late lag)
 		}
 		revs[c.ID] = c.Seq
 	}
+	e.shelf.drop(ids)
 	ps, dead, err := e.affected(ctx, ids)
 	if err != nil {
 		return err

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/vimbank/vimbank/fusion"
@@ -56,23 +54,20 @@ func (e *Engine) Recall(ctx context.Context, q memtypes.Query) (*Answer, error) 
 	if err != nil {
 		return nil, err
 	}
-	var hits [][]memtypes.Hit
-	var mu sync.Mutex // guards hits and a.Candidates
-	err = eachKind(q.Kinds, func(kind memtypes.Kind) error {
-		found, err := s.kind(ctx, kind)
-		if err != nil {
-			return err
-		}
-		ranked := fusion.Rank(found.query, found.candidates, profile, &e.opts.Fusion)
-		mu.Lock()
-		defer mu.Unlock()
-		hits, a.Candidates = append(hits, ranked), a.Candidates+len(found.candidates)
-		return nil
-	})
+	all, err := s.kinds(ctx, q.Kinds)
 	if err != nil {
 		return nil, err
 	}
-	a.Hits = fusion.Merge(hits, cmp.Or(q.K, 10))
+	s.query.Stats = stats(all)
+	var candidates []fusion.Candidate
+	for _, f := range all {
+		candidates = append(candidates, f.candidates...)
+	}
+	a.Candidates = len(candidates)
+	a.Hits, err = s.settle(ctx, fusion.Rank(s.query, candidates, profile, &e.opts.Fusion), cmp.Or(q.K, 10))
+	if err != nil {
+		return nil, err
+	}
 	if !q.Quiet {
 		e.recalled(q.Scope, a.Hits, a.Now)
 	}
@@ -98,21 +93,6 @@ func (e *Engine) catchUpFor(ctx context.Context, a *Answer) error {
 		a.Degraded["dense"] = "vectors of another embedder; run a rebuild"
 	}
 	return err
-}
-
-// eachKind runs f for the kinds, side by side, and joins their errors.
-func eachKind(kinds []memtypes.Kind, f func(memtypes.Kind) error) error {
-	if len(kinds) == 0 {
-		kinds = memtypes.Kinds()
-	}
-	kinds = slices.Compact(slices.Sorted(slices.Values(kinds)))
-	errs := make([]error, len(kinds))
-	var wg sync.WaitGroup
-	for i, k := range kinds {
-		wg.Go(func() { errs[i] = f(k) })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
 }
 
 // recalled strengthens what was shown and remembers it, to know its echo.

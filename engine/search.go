@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/vimbank/vimbank/fusion"
 	"github.com/vimbank/vimbank/llm"
 	"github.com/vimbank/vimbank/memtypes"
@@ -35,13 +37,12 @@ type search struct {
 type degraded struct {
 	mu    sync.Mutex
 	cause map[string]string // guarded by mu; shared with the Answer
-	err   error             // the last cause
 }
 
 func (d *degraded) add(name string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.cause[name], d.err = err.Error(), err
+	d.cause[name] = err.Error()
 }
 
 // prepare turns q into terms and a vector.
@@ -79,55 +80,86 @@ func spans(rs []timeword.Range) []fusion.Span {
 	return out
 }
 
-// kindFound is what the indexes and the ledger know of one kind.
-type kindFound struct {
-	query      fusion.Query
+// kinds gathers the candidates of the kinds (empty: of all), side by side.
+func (s *search) kinds(ctx context.Context, kinds []memtypes.Kind) ([]*found, error) {
+	if len(kinds) == 0 {
+		kinds = memtypes.Kinds()
+	}
+	kinds = slices.Compact(slices.Sorted(slices.Values(kinds)))
+	all := make([]*found, len(kinds))
+	g, ctx := errgroup.WithContext(ctx)
+	for i, k := range kinds {
+		g.Go(func() (err error) { all[i], err = s.kind(ctx, k); return err })
+	}
+	return all, g.Wait()
+}
+
+// found is what the channels and the ledger know of one kind.
+type found struct {
+	lists      map[fusion.Channel][]memtypes.Scored // each channel's own answer
 	candidates []fusion.Candidate
 }
 
 // kind gathers the candidates of one kind: the union of what the channels
 // propose, each with the scores of all channels, as the ledger has them now.
-func (s *search) kind(ctx context.Context, kind memtypes.Kind) (*kindFound, error) {
+func (s *search) kind(ctx context.Context, kind memtypes.Kind) (*found, error) {
 	filter := s.filter
 	filter.Kinds = []memtypes.Kind{kind}
-	lists, err := s.each(ctx, func(fusion.Channel) (memtypes.Filter, int, bool) { return filter, s.depth, true })
+	f := &found{}
+	var err error
+	f.lists, err = s.each(ctx, func(fusion.Channel) (memtypes.Filter, int, bool) { return filter, s.depth, true })
 	if err != nil {
 		return nil, err
 	}
-	found := &kindFound{query: s.query}
-	found.query.Stats = map[fusion.Channel]fusion.Stat{}
 	scores := map[memtypes.ID]*fusion.Scores{}
-	for c, list := range lists {
-		found.query.Stats[c] = statOf(list)
+	for c, list := range f.lists {
 		note(scores, c, list)
 	}
-	// What one channel proposed gets its scores from the others too.
-	lists, err = s.each(ctx, func(c fusion.Channel) (memtypes.Filter, int, bool) {
-		f := filter
-		f.IDs = []memtypes.ID{}
-		for id, sc := range scores {
-			if _, has := sc.Get(c); !has {
-				f.IDs = append(f.IDs, id)
-			}
-		}
-		_, answered := found.query.Stats[c]
-		return f, len(f.IDs), answered && len(f.IDs) > 0 && len(lists[c]) >= s.depth
+	// What one channel proposed gets its scores from the others too, unless
+	// those have said everything already.
+	more, err := s.each(ctx, func(c fusion.Channel) (memtypes.Filter, int, bool) {
+		rest := filter
+		rest.IDs = lacking(scores, c)
+		return rest, len(rest.IDs), len(f.lists[c]) >= s.depth && len(rest.IDs) > 0
 	})
 	if err != nil {
 		return nil, err
 	}
-	for c, list := range lists {
+	for c, list := range more {
 		note(scores, c, list)
 	}
-	return found, s.fetch(ctx, scores, found)
+	f.candidates, err = s.fetch(ctx, scores)
+	return f, err
 }
 
-func statOf(list []memtypes.Scored) fusion.Stat {
-	values := make([]float64, len(list))
-	for i, x := range list {
-		values[i] = x.Score
+// lacking are the memories that c has not scored.
+func lacking(scores map[memtypes.ID]*fusion.Scores, c fusion.Channel) []memtypes.ID {
+	ids := []memtypes.ID{}
+	for id, sc := range scores {
+		if _, has := sc.Get(c); !has {
+			ids = append(ids, id)
+		}
 	}
-	return fusion.StatOf(values)
+	return ids
+}
+
+// stats describes each channel's answer over all kinds together, so that a
+// share of the best means the same for each of them.
+func stats(all []*found) map[fusion.Channel]fusion.Stat {
+	values := map[fusion.Channel][]float64{}
+	for _, f := range all {
+		for c, list := range f.lists {
+			for _, x := range list {
+				values[c] = append(values[c], x.Score)
+			}
+		}
+	}
+	out := map[fusion.Channel]fusion.Stat{}
+	for c, vs := range values {
+		slices.SortFunc(vs, func(a, b float64) int { return cmp.Compare(b, a) })
+		out[c] = fusion.StatOf(vs)
+	}
+	return out
 }
 
 func note(scores map[memtypes.ID]*fusion.Scores, c fusion.Channel, list []memtypes.Scored) {
@@ -139,20 +171,61 @@ func note(scores map[memtypes.ID]*fusion.Scores, c fusion.Channel, list []memtyp
 	}
 }
 
-// fetch makes candidates of the memories that the ledger still shows.
-func (s *search) fetch(ctx context.Context, scores map[memtypes.ID]*fusion.Scores, found *kindFound) error {
+// fetch makes candidates of the memories that the ledger shows.
+func (s *search) fetch(ctx context.Context, scores map[memtypes.ID]*fusion.Scores) ([]fusion.Candidate, error) {
 	ids := slices.Sorted(maps.Keys(scores))
-	mems, err := s.engine.parts.Ledger.Get(ctx, s.filter.Scope, ids)
-	if err != nil {
-		return err
-	}
-	for _, m := range mems {
-		if m.State == memtypes.Active {
-			found.candidates = append(found.candidates, fusion.Candidate{
-				Memory: m, Scores: *scores[m.ID], Retention: s.engine.retention(&m, s.query.Now)})
+	mems := make(map[memtypes.ID]*memtypes.Memory, len(ids))
+	missing, ticket := s.engine.shelf.take(ids, mems)
+	for chunk := range slices.Chunk(missing, fetchBatch) {
+		read, err := s.engine.parts.Ledger.Get(ctx, s.filter.Scope, chunk)
+		if err != nil {
+			return nil, err
+		}
+		for i := range read {
+			mems[read[i].ID] = &read[i]
+			s.engine.shelf.put(&read[i], ticket)
 		}
 	}
-	return nil
+	out := make([]fusion.Candidate, 0, len(mems))
+	for _, id := range ids {
+		if m := mems[id]; m != nil && m.State == memtypes.Active && s.filter.Scope.Covers(m.Scope) {
+			out = append(out, fusion.Candidate{Memory: *m, Scores: *scores[id]})
+		}
+	}
+	return out, nil
+}
+
+// fetchBatch bounds one read of the ledger.
+const fetchBatch = 512
+
+// settle reads the first k hits from the ledger as it is now: one that is not
+// active, not in scope or not there any more is left out, and the next one
+// takes its place.
+func (s *search) settle(ctx context.Context, hits []memtypes.Hit, k int) ([]memtypes.Hit, error) {
+	out := make([]memtypes.Hit, 0, min(k, len(hits)))
+	for len(out) < k && len(hits) > 0 {
+		n := min(k-len(out), len(hits))
+		ids := make([]memtypes.ID, n)
+		for i := range ids {
+			ids[i] = hits[i].Memory.ID
+		}
+		now, err := s.engine.parts.Ledger.Get(ctx, s.filter.Scope, ids)
+		if err != nil {
+			return nil, err
+		}
+		fresh := make(map[memtypes.ID]*memtypes.Memory, n)
+		for i := range now {
+			fresh[now[i].ID] = &now[i]
+		}
+		for _, h := range hits[:n] {
+			if m := fresh[h.Memory.ID]; m != nil && m.State == memtypes.Active {
+				h.Memory, h.Retention = *m, s.engine.retention(m, s.query.Now)
+				out = append(out, h)
+			}
+		}
+		hits = hits[n:]
+	}
+	return out, nil
 }
 
 // each asks every channel that plan wants asked, words and vectors side by
@@ -200,7 +273,7 @@ func (s *search) verdict(ctx context.Context, denseErr, wordsErr error, byDense,
 		s.degraded.add("sparse", wordsErr)
 	}
 	if (denseErr != nil || wordsErr != nil) && !byDense && !byWords {
-		return memtypes.Errorf(op, memtypes.Unavailable, "no index answers: %w", s.degraded.err)
+		return memtypes.Errorf(op, memtypes.Unavailable, "no index answers: %w", cmp.Or(wordsErr, denseErr))
 	}
 	return nil
 }
