@@ -57,7 +57,7 @@ func TestLongRuns(t *testing.T) {
 	e := mustOpen(t)
 	for _, unit := range []string{"q", "ab", "9", "霸", "电影", "龘", "\xff", "é"} {
 		s := newSketch(e.rows, e.dim)
-		e.tokens(strings.Repeat(unit, 1<<18), s)
+		e.tokens(strings.Repeat(unit, 1<<15), s)
 		if got, limit := cap(s.run), 4*maxHan; got > limit {
 			t.Errorf("after a run of %q: got scratch of %d bytes, want at most %d", unit, got, limit)
 		}
