@@ -72,6 +72,7 @@ func (c *Completer) ask(ctx context.Context, op string, r llm.Request, structure
 		res, err := c.s.client.CreateChatCompletion(ctx, req)
 		if errors.Is(err, oai.ErrReasoningModelMaxTokensDeprecated) {
 			// The library vets max_tokens by the model's name, before sending.
+			//lint:ignore SA1019 see request
 			req.MaxTokens, req.MaxCompletionTokens = 0, r.MaxTokens
 			res, err = c.s.client.CreateChatCompletion(ctx, req)
 		}
@@ -85,6 +86,7 @@ func (c *Completer) ask(ctx context.Context, op string, r llm.Request, structure
 }
 
 func (c *Completer) request(r llm.Request, structured bool) oai.ChatCompletionRequest {
+	//lint:ignore SA1019 most servers know max_tokens only
 	req := oai.ChatCompletionRequest{Model: c.s.model, MaxTokens: r.MaxTokens}
 	system := r.System
 	if structured {
