@@ -5,12 +5,21 @@ import "math/bits"
 func dotInt8Generic(q, rows []int8, out []int32) {
 	for i := range out {
 		row := rows[i*len(q):][:len(q)]
-		var a, b int32
-		for j := 0; j+1 < len(row) && j+1 < len(q); j += 2 {
-			a += int32(q[j]) * int32(row[j])
-			b += int32(q[j+1]) * int32(row[j+1])
+		var a, b, c, d int32
+		for j := 0; j+8 <= len(q); j += 8 {
+			x, y := (*[8]int8)(q[j:]), (*[8]int8)(row[j:])
+			a += int32(x[0])*int32(y[0]) + int32(x[4])*int32(y[4])
+			b += int32(x[1])*int32(y[1]) + int32(x[5])*int32(y[5])
+			c += int32(x[2])*int32(y[2]) + int32(x[6])*int32(y[6])
+			d += int32(x[3])*int32(y[3]) + int32(x[7])*int32(y[7])
 		}
-		out[i] = a + b
+		out[i] = a + b + c + d
+	}
+}
+
+func dotInt8AtGeneric(q, rows []int8, at []uint32, out []int32) {
+	for i, row := range at {
+		dotInt8Generic(q, rows[int(row)*len(q):], out[i:i+1])
 	}
 }
 

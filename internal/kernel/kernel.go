@@ -15,7 +15,10 @@
 // What the numbers mean, and which rows to look at, is left to the callers.
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 const (
 	// Lane is what the length of a row must be a multiple of.
@@ -82,6 +85,19 @@ func (k Kernel) DotInt8(q, rows []int8, out []int32) {
 	}
 	check(len(q), Lane, len(rows), len(out))
 	k.dotInt8(q, rows, out)
+}
+
+// DotInt8At sets out[i] to the dot product of q and row at[i] of rows, for rows
+// that are not neighbours. It panics as DotInt8 does, if a row of at is not in
+// rows, or if out is shorter than at.
+func (k Kernel) DotInt8At(q, rows []int8, at []uint32, out []int32) {
+	out = out[:len(at):len(out)] // panics if out is too short
+	if len(q) == 0 || len(at) == 0 {
+		clear(out)
+		return
+	}
+	check(len(q), Lane, len(rows), int(slices.Max(at))+1)
+	k.dotInt8At(q, rows, at, out)
 }
 
 // Hamming sets out[i] to the number of bits in which q and the i-th row differ.

@@ -21,11 +21,24 @@ func machine() []Kernel {
 func (k Kernel) dotInt8(q, rows []int8, out []int32) {
 	switch k.level {
 	case avx512:
-		dotInt8AVX512(&q[0], &rows[0], &out[0], len(q), len(out), 128*sum(q))
+		dotInt8AVX512(&q[0], &rows[0], &out[0], len(q), len(out), biasAVX512(&q[0], len(q)))
 	case avx2:
 		dotInt8AVX2(&q[0], &rows[0], &out[0], len(q), len(out))
 	default:
 		dotInt8Generic(q, rows, out)
+	}
+}
+
+func (k Kernel) dotInt8At(q, rows []int8, at []uint32, out []int32) {
+	switch k.level {
+	case avx512:
+		dotInt8AtAVX512(&q[0], &rows[0], &at[0], &out[0], len(q), len(at), biasAVX512(&q[0], len(q)))
+	case avx2:
+		for i, row := range at {
+			dotInt8AVX2(&q[0], &rows[int(row)*len(q)], &out[i], len(q), 1)
+		}
+	default:
+		dotInt8AtGeneric(q, rows, at, out)
 	}
 }
 
@@ -41,23 +54,11 @@ func (k Kernel) hamming(q, rows []uint64, out []int32) {
 }
 
 func (k Kernel) dotFloat32(q, rows []float32, out []float64) {
-	switch k.level {
-	case avx512:
-		dotFloat32AVX512(&q[0], &rows[0], &out[0], len(q), len(out))
-	case avx2:
-		dotFloat32AVX2(&q[0], &rows[0], &out[0], len(q), len(out))
-	default:
+	if k.level == generic {
 		dotFloat32Generic(q, rows, out)
+		return
 	}
-}
-
-// sum is at most 2^23, so 128 times it is no overflow.
-func sum(q []int8) int32 {
-	var s int32
-	for _, x := range q {
-		s += int32(x)
-	}
-	return s
+	dotFloat32AVX2(&q[0], &rows[0], &out[0], len(q), len(out))
 }
 
 // The bounds are checked by the exported methods; dim and n are at least 1.
@@ -70,6 +71,14 @@ func sum(q []int8) int32 {
 //go:noescape
 func dotInt8AVX512(q, rows *int8, out *int32, dim, n int, bias int32)
 
+//go:noescape
+func dotInt8AtAVX512(q, rows *int8, at *uint32, out *int32, dim, n int, bias int32)
+
+// biasAVX512 is 128 * sum(q).
+//
+//go:noescape
+func biasAVX512(q *int8, dim int) int32
+
 // dotInt8AVX2 widens to 16 bits, where a sum of two products cannot overflow.
 //
 //go:noescape
@@ -80,9 +89,6 @@ func hammingAVX512(q, rows *uint64, out *int32, words, n int)
 
 //go:noescape
 func hammingAVX2(q, rows *uint64, out *int32, words, n int)
-
-//go:noescape
-func dotFloat32AVX512(q, rows *float32, out *float64, dim, n int)
 
 //go:noescape
 func dotFloat32AVX2(q, rows *float32, out *float64, dim, n int)

@@ -19,6 +19,16 @@ func (k Kernel) dotInt8(q, rows []int8, out []int32) {
 	dotInt8Generic(q, rows, out)
 }
 
+func (k Kernel) dotInt8At(q, rows []int8, at []uint32, out []int32) {
+	if k.level == neon {
+		for i, row := range at {
+			dotInt8NEON(&q[0], &rows[int(row)*len(q)], &out[i], len(q), 1)
+		}
+		return
+	}
+	dotInt8AtGeneric(q, rows, at, out)
+}
+
 func (k Kernel) hamming(q, rows []uint64, out []int32) {
 	if k.level == neon {
 		hammingNEON(&q[0], &rows[0], &out[0], len(q), len(out))

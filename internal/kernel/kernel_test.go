@@ -81,6 +81,27 @@ func checkInt8(t testing.TB, k Kernel, q, rows []int8, n int) {
 	if out[n] != guard {
 		t.Fatalf("%v: dim %d, %d rows: wrote behind out", k, len(q), n)
 	}
+	checkInt8At(t, k, q, rows, n)
+}
+
+// checkInt8At looks at the rows backwards, every other one twice.
+func checkInt8At(t testing.TB, k Kernel, q, rows []int8, n int) {
+	t.Helper()
+	const guard = -77
+	var at []uint32
+	for i := n - 1; i >= 0; i-- {
+		at = append(at, slices.Repeat([]uint32{uint32(i)}, 1+i%2)...)
+	}
+	out := slices.Repeat([]int32{guard}, len(at)+1)
+	k.DotInt8At(q, rows, at, out)
+	for i, row := range at {
+		if want := naiveDot(q, rows[int(row)*len(q):]); out[i] != want {
+			t.Fatalf("%v: dim %d, row %d by its number: dot = %d, want %d", k, len(q), row, out[i], want)
+		}
+	}
+	if out[len(at)] != guard {
+		t.Fatalf("%v: dim %d, rows %v: wrote behind out", k, len(q), at)
+	}
 }
 
 func TestHamming(t *testing.T) {
@@ -188,6 +209,8 @@ func TestPanics(t *testing.T) {
 			"int8 length not a multiple":   func() { k.DotInt8(make([]int8, 65), make([]int8, 130), make([]int32, 2)) },
 			"int8 rows too short":          func() { k.DotInt8(make([]int8, 64), make([]int8, 127), make([]int32, 2)) },
 			"int8 too long":                func() { k.DotInt8(make([]int8, MaxDim+64), make([]int8, MaxDim+64), make([]int32, 1)) },
+			"int8 row not there":           func() { k.DotInt8At(make([]int8, 64), make([]int8, 128), []uint32{0, 2}, make([]int32, 2)) },
+			"int8 out too short":           func() { k.DotInt8At(make([]int8, 64), make([]int8, 128), []uint32{0, 1}, make([]int32, 1)) },
 			"float length not a multiple":  func() { k.DotFloat32(make([]float32, 32), make([]float32, 32), make([]float64, 1)) },
 			"float rows too short":         func() { k.DotFloat32(make([]float32, 64), make([]float32, 64), make([]float64, 2)) },
 			"bits: rows not in blocks":     func() { k.Hamming(make([]uint64, 1), make([]uint64, 16), make([]int32, 12)) },

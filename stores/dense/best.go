@@ -1,9 +1,9 @@
 package dense
 
 import (
-	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/vimbank/vimbank/memtypes"
 )
@@ -55,10 +55,13 @@ func (b *best) sorted() []candidate {
 
 // compare puts the better candidate first.
 func (b *best) compare(x, y candidate) int {
-	if x.score != y.score {
-		return cmp.Compare(y.score, x.score)
+	switch {
+	case x.score > y.score:
+		return -1
+	case x.score < y.score:
+		return 1
 	}
-	return cmp.Compare(b.ids[x.doc], b.ids[y.doc])
+	return strings.Compare(string(b.ids[x.doc]), string(b.ids[y.doc]))
 }
 
 // nth orders c so that c[n] is what sorting would put there, with nothing
