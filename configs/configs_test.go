@@ -15,6 +15,16 @@ import (
 	"github.com/vimbank/vimbank/memtypes"
 )
 
+// TestMain leaves out what settings this machine has.
+func TestMain(m *testing.M) {
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "VIMBANK_") {
+			os.Unsetenv(name)
+		}
+	}
+	os.Exit(m.Run())
+}
+
 // write makes a settings file and returns its path.
 func write(t *testing.T, yaml string) string {
 	t.Helper()
