@@ -125,7 +125,7 @@ func TestNotSecrets(t *testing.T) {
 		"密码是什么？我忘记了",
 		"密码：请联系管理员",
 		"密码为6位数字",
-		"set OPENAI_API_KEY to your key, like sk-your-key-goes-here-0000",
+		"set SEARCH_API_KEY to your key, like sk-your-key-goes-here-0000",
 		"api_key: YOUR_API_KEY_GOES_HERE_1234",
 		"AKIAIOSFODNN7EXAMPLE is the key in the manual",
 		"the task-oriented-dialogue-systems-of-2023 survey",
