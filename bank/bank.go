@@ -152,6 +152,6 @@ func save(dir, note string, d dense.Index, s sparse.Index, denseMark, sparseMark
 
 // Exists reports whether dir holds a bank already.
 func Exists(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, sqlite.LedgerFile))
+	_, err := os.Stat(filepath.Join(dir, "ledger.db"))
 	return err == nil
 }

@@ -63,8 +63,10 @@ func (p projection) around(n int) ([]memtypes.Memory, int) {
 	return p.mems[from:to], p.at - from
 }
 
-// sparseDoc analyses the fields of p. Turn and Window exist only for dialogue
-// in a session: elsewhere they would repeat Text.
+// sparseDoc analyses the fields of p. Window exists only for dialogue, Turn
+// for dialogue and, as the text itself, for triples: a long tail is a list and
+// not more talk, so both lengths' normalisations are wanted. Elsewhere they
+// would repeat Text.
 func (e *Engine) sparseDoc(p projection) sparse.Doc {
 	m := p.memory()
 	own := ownText(m)
@@ -83,6 +85,9 @@ func (e *Engine) sparseDoc(p projection) sparse.Doc {
 			texts[i] = ownText(&near[i])
 		}
 		fields[sparse.Window] = e.parts.Analyzer.Tokens(strings.Join(texts, "\n"))
+	}
+	if m.Triple != nil && m.Kind == memtypes.Knowledge {
+		fields[sparse.Turn] = fields[sparse.Text]
 	}
 	return sparse.Doc{ID: m.ID, Rev: m.Rev, Facets: memtypes.FacetsOf(m), Fields: fields}
 }

@@ -26,7 +26,7 @@ type search struct {
 	ix       *indexes
 	query    fusion.Query
 	filter   memtypes.Filter
-	channels []fusion.Channel
+	profile  fusion.Profile
 	terms    []sparse.Term   // of the query's words
 	vector   memtypes.Vector // nil: the dense channels are left out
 	depth    int
@@ -48,7 +48,7 @@ func (d *degraded) add(name string, err error) {
 // prepare turns q into terms and a vector.
 func (e *Engine) prepare(ctx context.Context, q memtypes.Query, p fusion.Profile, a *Answer) (*search, error) {
 	s := &search{
-		engine: e, ix: e.indexes.Load(), channels: p.Needs(), depth: max(depth, 2*cmp.Or(q.K, 10)),
+		engine: e, ix: e.indexes.Load(), profile: p, depth: max(depth, 2*cmp.Or(q.K, 10)),
 		query:    fusion.Query{Text: q.Text, Now: a.Now, Spans: spans(a.Times)},
 		filter:   memtypes.Filter{Scope: q.Scope, Session: q.Session, From: q.From, To: q.To},
 		degraded: &degraded{cause: a.Degraded},
@@ -56,7 +56,7 @@ func (e *Engine) prepare(ctx context.Context, q memtypes.Query, p fusion.Profile
 	if err := e.terms(ctx, s, p); err != nil {
 		return nil, err
 	}
-	if !e.withoutDense() && slices.ContainsFunc(s.channels, isDense) {
+	if !e.withoutDense() && slices.ContainsFunc(p.Needs(q.Kinds...), isDense) {
 		vs, err := llm.EmbedQuery(ctx, e.parts.Embedder, []string{q.Text})
 		if err != nil {
 			if ctx.Err() != nil {
@@ -107,7 +107,8 @@ func (s *search) kind(ctx context.Context, kind memtypes.Kind) (*found, error) {
 	filter.Kinds = []memtypes.Kind{kind}
 	f := &found{}
 	var err error
-	f.lists, err = s.each(ctx, func(fusion.Channel) (memtypes.Filter, int, bool) { return filter, s.depth, true })
+	channels := s.profile.Needs(kind)
+	f.lists, err = s.each(ctx, channels, func(fusion.Channel) (memtypes.Filter, int, bool) { return filter, s.depth, true })
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func (s *search) kind(ctx context.Context, kind memtypes.Kind) (*found, error) {
 	}
 	// What one channel proposed gets its scores from the others too, unless
 	// those have said everything already.
-	more, err := s.each(ctx, func(c fusion.Channel) (memtypes.Filter, int, bool) {
+	more, err := s.each(ctx, channels, func(c fusion.Channel) (memtypes.Filter, int, bool) {
 		rest := filter
 		rest.IDs = lacking(scores, c)
 		return rest, len(rest.IDs), len(f.lists[c]) >= s.depth && len(rest.IDs) > 0
@@ -228,14 +229,14 @@ func (s *search) settle(ctx context.Context, hits []memtypes.Hit, k int) ([]memt
 	return out, nil
 }
 
-// each asks every channel that plan wants asked, words and vectors side by
+// each asks every one of channels that plan wants asked, words and vectors side by
 // side. An index that fails is degraded and left out; if both fail, or the
 // only one, the recall is Unavailable.
-func (s *search) each(ctx context.Context, plan func(fusion.Channel) (memtypes.Filter, int, bool)) (map[fusion.Channel][]memtypes.Scored, error) {
+func (s *search) each(ctx context.Context, channels []fusion.Channel, plan func(fusion.Channel) (memtypes.Filter, int, bool)) (map[fusion.Channel][]memtypes.Scored, error) {
 	out := map[fusion.Channel][]memtypes.Scored{}
 	var mu sync.Mutex // guards out
 	ask := func(want bool) (asked bool, err error) {
-		for _, c := range s.channels {
+		for _, c := range channels {
 			f, k, ok := plan(c)
 			if isDense(c) != want || !ok || want && s.vector == nil || !want && len(s.terms) == 0 {
 				continue
