@@ -8,6 +8,7 @@ import (
 
 	"github.com/vimbank/vimbank/fusion"
 	"github.com/vimbank/vimbank/memtypes"
+	"github.com/vimbank/vimbank/upkeep"
 )
 
 // rule is what one setting must keep to.
@@ -18,11 +19,11 @@ type rule struct {
 	wanted string
 }
 
-// check refuses settings out of range. What only the room itself can tell (a
-// cron spec, an address) is checked there, when it is opened.
+// check refuses settings out of range. What only the room itself can tell, such
+// as whether an address is one, is checked there, when it is opened.
 func (l *Loaded) check() error {
 	c := &l.Config
-	rules := slices.Concat(c.choices(), c.ranges(), endpointRules("embedder", c.Embedder.Kind, &c.Embedder.Endpoint),
+	rules := slices.Concat(c.choices(), c.ranges(), c.Upkeep.rules(), endpointRules("embedder", c.Embedder.Kind, &c.Embedder.Endpoint),
 		endpointRules("completer", c.Completer.Kind, &c.Completer.Endpoint))
 	for _, r := range rules {
 		if !r.ok {
@@ -85,6 +86,17 @@ func (c *Config) ranges() []rule {
 		whole("embedder.batch", c.Embedder.Batch, 1, 4096),
 		whole("completer.daily_tokens", c.Completer.DailyTokens, 0, 1<<40),
 	}
+}
+
+func (u *Upkeep) rules() (out []rule) {
+	for _, job := range []struct{ key, spec string }{
+		{"decay", u.Decay}, {"purge", u.Purge}, {"reconcile", u.Reconcile}, {"snapshot", u.Snapshot},
+	} {
+		_, err := upkeep.Parse(job.spec)
+		out = append(out, rule{"upkeep." + job.key, job.spec, job.spec == "" || err == nil,
+			`five cron fields in UTC, such as "17 3 * * *", @daily, @every 6h, or "" for never`})
+	}
+	return out
 }
 
 // endpointRules are those of an endpoint; address and model are needed where it is used.

@@ -104,7 +104,7 @@ type Index struct {
 	BinaryAbove int `yaml:"binary_above"` // vectors; -1: never
 }
 
-// Upkeep says when the background jobs run: five-field cron specs in UTC; empty: not.
+// Upkeep says when the background jobs run: specs of upkeep.Parse, in UTC; empty: not.
 type Upkeep struct {
 	Decay     string `yaml:"decay"`
 	Purge     string `yaml:"purge"`

@@ -251,6 +251,7 @@ func TestValuesOutOfRange(t *testing.T) {
 		"embedder.concurrency":      {"0"},
 		"completer.timeout":         {"0s"},
 		"completer.daily_tokens":    {"-1"},
+		"upkeep.decay":              {"never", "17 3 * *", "0 0 31 2 *", "@every -1s", "CRON_TZ=Europe/Berlin 0 3 * * *"},
 	} {
 		for _, v := range values {
 			_, err := configs.Load(configs.Sources{Flags: map[string]string{key: v}})

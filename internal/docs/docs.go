@@ -110,7 +110,7 @@ func call(part, program string) ([]string, bool) {
 	for len(words) > 0 {
 		switch w := words[0]; {
 		case w == program || w == "./bin/"+program || w == "bin/"+program || w == "./cmd/"+program:
-			return words[1:], true
+			return beforeRedirect(words[1:]), true
 		case w == "$" || w == "go" || w == "run" || w == "time" || w == "!" || strings.Contains(w, "="):
 			words = words[1:]
 		default:
@@ -118,6 +118,16 @@ func call(part, program string) ([]string, bool) {
 		}
 	}
 	return nil, false
+}
+
+// beforeRedirect leaves out where a call's input and output go.
+func beforeRedirect(words []string) []string {
+	for i, w := range words {
+		if strings.HasPrefix(strings.TrimLeft(w, "012"), ">") || strings.HasPrefix(w, "<") {
+			return words[:i]
+		}
+	}
+	return words
 }
 
 // Words cuts a command into words as a shell does, as far as quotes go.

@@ -18,6 +18,7 @@ const page = "# Top: of *it*\n" +
 	"VIMBANK_BANK=x vimbank list \\\n" +
 	"  --json\n" +
 	"go run ./cmd/vimbank tour && bin/vimbank version; echo vimbank\n" +
+	"vimbank export --all 2>err.txt > out.txt\n" +
 	"vimbankd start\n" +
 	"```\n" +
 	"````md\n" +
@@ -48,7 +49,7 @@ func TestParse(t *testing.T) {
 	if want := []string{"sh", "md", "yaml"}; !cmp.Equal(infos, want) {
 		t.Errorf("blocks %q, want %q", infos, want)
 	}
-	if got, want := p.Blocks[2], (docs.Block{Info: "yaml", Line: 18, Text: "recall:\n  k: 3\n"}); got != want {
+	if got, want := p.Blocks[2], (docs.Block{Info: "yaml", Line: 19, Text: "recall:\n  k: 3\n"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
@@ -59,6 +60,7 @@ func TestCommands(t *testing.T) {
 		{"list", "--json"},
 		{"tour"},
 		{"version"},
+		{"export", "--all"},
 	}
 	if got := docs.Parse(page).Commands("vimbank"); !cmp.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/vimbank/vimbank/configs"
 	"github.com/vimbank/vimbank/internal/docs"
 )
@@ -134,4 +136,35 @@ func flat(text string) string {
 		}
 	}
 	return strings.Join(out, "\n")
+}
+
+// TestComposeFile: what docker-compose.yml starts is pinned, and can be reached
+// from this machine only.
+func TestComposeFile(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(root, "docker-compose.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compose struct {
+		Services map[string]struct {
+			Image string   `yaml:"image"`
+			Ports []string `yaml:"ports"`
+		} `yaml:"services"`
+	}
+	if err := yaml.Unmarshal(b, &compose); err != nil {
+		t.Fatal(err)
+	}
+	if len(compose.Services) == 0 {
+		t.Error("no services")
+	}
+	for name, s := range compose.Services {
+		if _, tag, ok := strings.Cut(s.Image, ":"); !ok || tag == "latest" {
+			t.Errorf("%s: image %q, want one with a version", name, s.Image)
+		}
+		for _, p := range s.Ports {
+			if !strings.HasPrefix(p, "127.0.0.1:") {
+				t.Errorf("%s: port %q, want it on 127.0.0.1 only: there is no password", name, p)
+			}
+		}
+	}
 }
