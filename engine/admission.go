@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/vimbank/vimbank/admit"
 	"github.com/vimbank/vimbank/memtypes"
 	"github.com/vimbank/vimbank/segment"
+	"github.com/vimbank/vimbank/stores/ledger"
 	"github.com/vimbank/vimbank/stores/sparse"
 )
 
@@ -25,7 +27,7 @@ func pieces(d memtypes.Draft) []memtypes.Draft {
 	out := make([]memtypes.Draft, len(segments))
 	for i, s := range segments {
 		out[i] = d
-		out[i].Text, out[i].Part = s.Text, i
+		out[i].Text, out[i].Part, out[i].Title = s.Text, i, headed(d.Title, s.Heading)
 		if d.Key != "" {
 			out[i].Key = fmt.Sprintf("%s#%d", d.Key, i)
 		}
@@ -33,39 +35,97 @@ func pieces(d memtypes.Draft) []memtypes.Draft {
 	return out
 }
 
+// headed is the title of a piece that stands under a heading of its document.
+func headed(title, heading string) string {
+	if heading == "" || title == heading {
+		return title
+	}
+	if both := title + " > " + heading; title != "" && len(both) <= 1024 {
+		return both
+	}
+	return cmp.Or(title, heading)
+}
+
 // wholeUpTo is the length in bytes up to which a document stays one memory:
 // an abstract or a section is found better whole than in two halves.
 const wholeUpTo = 4096
 
-// consider judges one piece and makes a memory of it unless it is refused.
-func (e *Engine) consider(ctx context.Context, draft int, d memtypes.Draft, now time.Time) (Remembered, memtypes.Memory, error) {
+// intake gathers what one call of Remember hands to the ledger.
+type intake struct {
+	engine  *Engine
+	now     time.Time
+	receipt *Receipt
+	edits   []ledger.Edit
+	place   []int                         // of each edit's result in the receipt
+	prints  map[uint64][]*memtypes.Memory // by admit.Fingerprint: what the index cannot know yet
+}
+
+// consider judges one piece of a draft and takes it in unless it is refused.
+func (in *intake) consider(ctx context.Context, draft int, d memtypes.Draft) error {
 	r := Remembered{Draft: draft, Status: Stored}
-	m, err := memtypes.New(d, now)
+	m, err := memtypes.New(d, in.now)
 	if err != nil {
-		return r, m, err
+		return err
 	}
-	facts := admit.Facts{Now: now, ID: m.ID, Recalled: e.recent.of(d.Scope)}
-	if e.rules.WantsSimilar(&d) {
-		if facts.Similar, err = e.similar(ctx, &m); err != nil {
-			return r, m, err
-		}
-	}
-	v := e.rules.Check(d, facts)
-	e.counts.judged(v.Code)
-	if err := v.Err(); err != nil && memtypes.CodeOf(err) == memtypes.Invalid {
-		return r, m, err
+	v, err := in.judge(ctx, d, &m)
+	if err != nil {
+		return err
 	}
 	if r.Code, r.Reason, r.Of = v.Code, v.Reason, v.Of; v.Action == admit.Refuse {
 		r.Status = Refused
-		return r, m, nil
+		in.receipt.Results = append(in.receipt.Results, r)
+		return nil
 	}
 	if v.Action == admit.Redact {
-		if m, err = memtypes.New(v.Draft, now); err != nil {
-			return r, m, err
+		if m, err = memtypes.New(v.Draft, in.now); err != nil {
+			return err
 		}
 	}
 	r.ID = m.ID
-	return r, m, nil
+	in.place = append(in.place, len(in.receipt.Results))
+	in.receipt.Results = append(in.receipt.Results, r)
+	in.edits = append(in.edits, ledger.Edit{Op: ledger.Insert, Memory: m})
+	return nil
+}
+
+// judge asks the rules of admission about d, which would become m.
+func (in *intake) judge(ctx context.Context, d memtypes.Draft, m *memtypes.Memory) (admit.Verdict, error) {
+	e := in.engine
+	facts := admit.Facts{Now: in.now, ID: m.ID, Recalled: e.recent.of(d.Scope)}
+	if e.rules.WantsSimilar(&d) {
+		var err error
+		if facts.Similar, err = e.similar(ctx, m); err != nil {
+			return admit.Verdict{}, err
+		}
+		print := admit.Fingerprint(d.Text)
+		for _, other := range in.prints[print] {
+			facts.Similar = append(facts.Similar, *other)
+		}
+		in.prints[print] = append(in.prints[print], m)
+	}
+	v := e.rules.Check(d, facts)
+	e.counts.judged(v.Code)
+	if err := v.Err(); memtypes.CodeOf(err) == memtypes.Invalid {
+		return v, err
+	}
+	return v, nil
+}
+
+// settle notes what the ledger made of the edits and returns the newest revision.
+func (in *intake) settle(results []ledger.Result) (last uint64) {
+	for i, res := range results {
+		r := &in.receipt.Results[in.place[i]]
+		switch r.Rev = res.Rev; res.Outcome {
+		case ledger.Same:
+			r.Status = Known
+		case ledger.Conflicting:
+			r.Status, r.Code, r.Of, r.ID = Refused, KeyReused, res.ID, ""
+			r.Reason = fmt.Sprintf("the key %q names %s, a memory of other content: update that one, or choose another key", in.edits[i].Memory.Key, res.ID)
+			in.engine.counts.judged(KeyReused)
+		}
+		last = max(last, res.Rev)
+	}
+	return last
 }
 
 // How many memories admission compares a draft with, and by how many of its words they are found.

@@ -52,8 +52,18 @@ const (
 // Refused, with nothing done, where the breaker or the clock stops it and
 // r.Confirm is not set, and Conflict while another process runs it.
 func (e *Engine) Decay(ctx context.Context, r DecayRequest) (*DecayReport, error) {
-	const op = "engine.Decay"
-	if err := e.open(op); err != nil {
+	return e.decay(ctx, r, true)
+}
+
+// Purge erases what was retired longer ago than the grace, and retires
+// nothing: r.Apply and r.Purge are taken as set. Refused where the clock stops it.
+func (e *Engine) Purge(ctx context.Context, r DecayRequest) (*DecayReport, error) {
+	r.Apply, r.Purge = true, true
+	return e.decay(ctx, r, false)
+}
+
+func (e *Engine) decay(ctx context.Context, r DecayRequest, retire bool) (*DecayReport, error) {
+	if err := e.open("engine.Decay"); err != nil {
 		return nil, err
 	}
 	if r.Now.IsZero() {
@@ -68,21 +78,20 @@ func (e *Engine) Decay(ctx context.Context, r DecayRequest) (*DecayReport, error
 		return report, nil
 	}
 	for i := range plans {
-		if err := cmp.Or(plans[i].Err(), purgeErr(&plans[i], r.Purge)); err != nil {
+		if !retire {
+			plans[i].Retire = nil
+		}
+		if !r.Purge {
+			plans[i].Purge = nil
+		}
+		if err := cmp.Or(plans[i].Err(), plans[i].PurgeErr()); err != nil {
 			return report, err
 		}
 	}
 	run := ledger.Run{ID: runID(DecayJob, r.Now), Job: DecayJob, Scope: r.Scope, Actor: cmp.Or(r.Actor, e.opts.Actor),
 		Status: "running", Started: r.Now, Counts: map[string]int{}}
 	report.RunID = run.ID
-	return report, e.applyDecay(ctx, r, report, &run)
-}
-
-func purgeErr(p *TenantPlan, wanted bool) error {
-	if !wanted {
-		return nil
-	}
-	return p.PurgeErr()
+	return report, e.applyDecay(ctx, report, &run)
 }
 
 // planDecay shows every memory of the scope to its tenant's planner.
@@ -134,7 +143,7 @@ func (e *Engine) lastRun(ctx context.Context) (time.Time, error) {
 }
 
 // applyDecay carries the plans out under the job's lease.
-func (e *Engine) applyDecay(ctx context.Context, r DecayRequest, report *DecayReport, run *ledger.Run) (err error) {
+func (e *Engine) applyDecay(ctx context.Context, report *DecayReport, run *ledger.Run) (err error) {
 	lease, err := e.parts.Ledger.Acquire(ctx, DecayJob, run.ID, e.now(), leaseTime)
 	if err != nil {
 		return err
@@ -153,9 +162,6 @@ func (e *Engine) applyDecay(ctx context.Context, r DecayRequest, report *DecayRe
 		p := &report.Plans[i]
 		if err := e.carryOut(ctx, &lease, run, ledger.Retire, p.Retire, &report.Retired, &report.Stale); err != nil {
 			return err
-		}
-		if !r.Purge {
-			continue
 		}
 		if err := e.carryOut(ctx, &lease, run, ledger.Purge, p.Purge, &report.Purged, &report.Stale); err != nil {
 			return err
@@ -228,14 +234,6 @@ func (e *Engine) Undo(ctx context.Context, id string) (int, error) {
 	run.Status = "undone"
 	_, err = e.parts.Ledger.Append(ctx, ledger.Batch{Now: e.now(), Actor: e.opts.Actor, RunID: id, Runs: []ledger.Run{run}})
 	return restored, err
-}
-
-// Runs lists the runs of a job (empty: of all), newest first, at most limit.
-func (e *Engine) Runs(ctx context.Context, job string, limit int) ([]ledger.Run, error) {
-	if err := e.open("engine.Runs"); err != nil {
-		return nil, err
-	}
-	return e.parts.Ledger.Runs(ctx, job, limit)
 }
 
 // runID names a run so that a person can tell when it was.

@@ -151,8 +151,8 @@ func TestSameContentIsOneMemory(t *testing.T) {
 	d.Key = "k1"
 	remember(t, e, d)
 	d.Text = "Something else."
-	if _, err := e.Remember(t.Context(), []memtypes.Draft{d}, nil); memtypes.CodeOf(err) != memtypes.Conflict {
-		t.Errorf("a key with other content: %v, want Conflict", err)
+	if r := remember(t, e, d)[0]; r.Status != engine.Refused || r.Code != engine.KeyReused || r.Of == "" {
+		t.Errorf("a key with other content: %+v, want a refusal that names the memory", r)
 	}
 }
 

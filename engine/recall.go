@@ -69,7 +69,7 @@ func (e *Engine) Recall(ctx context.Context, q memtypes.Query) (*Answer, error) 
 		return nil, err
 	}
 	if !q.Quiet {
-		e.recalled(q.Scope, a.Hits, a.Now)
+		e.recalled(q.Scope, q.Text, a.Hits, a.Now)
 	}
 	e.counts.recalls.Add(1)
 	return a, nil
@@ -96,9 +96,9 @@ func (e *Engine) catchUpFor(ctx context.Context, a *Answer) error {
 }
 
 // recalled strengthens what was shown and remembers it, to know its echo.
-func (e *Engine) recalled(scope memtypes.Scope, hits []memtypes.Hit, now time.Time) {
+func (e *Engine) recalled(scope memtypes.Scope, question string, hits []memtypes.Hit, now time.Time) {
 	for i := range hits {
-		e.recent.add(scope, &hits[i].Memory, now)
+		e.recent.add(scope, question, &hits[i].Memory, now)
 	}
 	e.reinforce.add(hits, now)
 }

@@ -24,15 +24,15 @@ func newRecentTexts() *recentTexts {
 	return &recentTexts{texts: map[memtypes.Scope][]admit.Recalled{}}
 }
 
-// add notes that m was recalled in scope at now.
-func (r *recentTexts) add(scope memtypes.Scope, m *memtypes.Memory, now time.Time) {
+// add notes that m was recalled for question in scope at now.
+func (r *recentTexts) add(scope memtypes.Scope, question string, m *memtypes.Memory, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.texts) >= recentScopes && r.texts[scope] == nil {
 		clear(r.texts) // an echo is missed then, and costs a row
 	}
 	list := append(r.texts[scope], admit.Recalled{
-		ID: m.ID, Text: m.Text, Title: m.Title, Speaker: m.Talk.Speaker, When: m.When(), At: now})
+		Query: question, ID: m.ID, Text: m.Text, Title: m.Title, Speaker: m.Talk.Speaker, When: m.When(), At: now})
 	r.texts[scope] = slices.Clip(list[max(0, len(list)-recentKept):])
 }
 

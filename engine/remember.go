@@ -50,10 +50,15 @@ type Receipt struct {
 	Pending []string `json:"pending,omitempty"`
 }
 
-// Remember keeps drafts. When it returns they are on the disk, all of them or,
-// after an error, none; unless o.NoWait they can be found too. A draft that
-// cannot be a memory makes the whole call Invalid and names its field; a draft
-// that admission refuses is reported and the others are kept. o may be nil.
+// KeyReused is the code of a draft whose idempotency key names a memory of
+// other content: it is refused, and that memory stays as it is.
+const KeyReused admit.Code = "key_reused"
+
+// Remember keeps drafts. When it returns they are on the disk, all that were
+// not refused or, after an error, none; unless o.NoWait they can be found too.
+// A draft that cannot be a memory makes the whole call Invalid and names its
+// field; a draft that admission refuses is reported and the others are kept.
+// o may be nil.
 func (e *Engine) Remember(ctx context.Context, drafts []memtypes.Draft, o *RememberOptions) (*Receipt, error) {
 	if err := e.open("engine.Remember"); err != nil {
 		return nil, err
@@ -61,49 +66,30 @@ func (e *Engine) Remember(ctx context.Context, drafts []memtypes.Draft, o *Remem
 	if o == nil {
 		o = &RememberOptions{}
 	}
-	now := o.Now
-	if now.IsZero() {
-		now = e.now()
+	in := &intake{engine: e, receipt: &Receipt{}, now: o.Now, prints: map[uint64][]*memtypes.Memory{}}
+	if in.now.IsZero() {
+		in.now = e.now()
 	}
-	receipt := &Receipt{}
-	batch := ledger.Batch{Now: now, Actor: cmp.Or(o.Actor, e.opts.Actor)}
-	var place []int // of each edit's result in the receipt
 	for i, d := range drafts {
 		for _, piece := range pieces(d) {
-			r, m, err := e.consider(ctx, i, piece, now)
-			if err != nil {
+			if err := in.consider(ctx, i, piece); err != nil {
 				return nil, err
-			}
-			receipt.Results = append(receipt.Results, r)
-			if r.Status != Refused {
-				batch.Edits = append(batch.Edits, ledger.Edit{Op: ledger.Insert, Memory: m})
-				place = append(place, len(receipt.Results)-1)
 			}
 		}
 	}
-	if len(batch.Edits) == 0 {
-		return receipt, nil
+	if len(in.edits) == 0 {
+		return in.receipt, nil
 	}
-	results, err := e.parts.Ledger.Append(ctx, batch)
+	results, err := e.parts.Ledger.Append(ctx, ledger.Batch{Now: in.now, Actor: cmp.Or(o.Actor, e.opts.Actor), Edits: in.edits})
 	if err != nil {
 		return nil, err
 	}
-	var last uint64
-	for i, res := range results {
-		r := &receipt.Results[place[i]]
-		if r.Rev = res.Rev; res.Outcome == ledger.Same {
-			r.Status = Known
-		} else if res.Outcome == ledger.Conflicting {
-			return nil, &memtypes.Error{Op: "engine.Remember", Code: memtypes.Conflict, ID: res.ID, Err: &memtypes.Field{
-				Name: "key", Found: "a key that names a memory of other content", Wanted: "a new key, or an update of that memory"}}
-		}
-		last = max(last, res.Rev)
-	}
+	last := in.settle(results)
 	e.counts.stored.Add(int64(len(results)))
 	if !o.NoWait {
-		receipt.Pending = e.index(ctx, last)
+		in.receipt.Pending = e.index(ctx, last)
 	}
-	return receipt, nil
+	return in.receipt, nil
 }
 
 // index makes the memories up to seq findable, and names what could not. The
