@@ -1,19 +1,31 @@
 package sparse
 
-import (
-	"iter"
-	"slices"
-)
-
 // cursor goes through a list by ascending document numbers.
 type cursor struct {
-	list    *list
-	weight  float32
+	list   *list
+	weight float32
+	clause int     // whose list it is
+	most   float32 // what it gives at most to any document
+	here   float32 // what it gives at most in the window
+	role   role    // in the window
+
 	block   int     // all blocks before it are behind
 	at      int     // all postings of the block before it are behind
-	bounded int     // the block of the bound below; -1: none
-	peak    float32 // bound of that block
+	bounded int     // the block whose bound is peak; -1: none
+	peak    float32 //
 }
+
+// role is what a search does with a list in a window.
+type role uint8
+
+const (
+	absent role = iota // it has no postings there
+	weak               // it is asked about candidates
+	strong             // its documents are candidates
+)
+
+// share is about how many of the list's postings a window has, of docs documents.
+func (c *cursor) share(docs int) int { return int(c.list.df)*window/docs + 1 }
 
 // skip moves to the first block that reaches doc; false if there is none.
 func (c *cursor) skip(doc uint32) bool {
@@ -51,25 +63,51 @@ func (c *cursor) seek(doc uint32) (posting, bool) {
 	if doc < b.first {
 		return 0, false
 	}
-	i, _ := slices.BinarySearch(b.posts[c.at:], newPosting(doc, 0))
-	c.at += i
-	if c.at == len(b.posts) || b.posts[c.at].doc() != doc {
-		return 0, false
-	}
-	return b.posts[c.at], true
+	c.at = advance(b.posts, c.at, newPosting(doc, 0)) // the block reaches doc
+	return b.posts[c.at], b.posts[c.at].doc() == doc
 }
 
-// next is the least document from doc on.
-func (c *cursor) next(doc uint32) (uint32, bool) {
-	if !c.skip(doc) {
-		return 0, false
+// advance is the first place from at on that is not before want; there must be one.
+func advance(posts []posting, at int, want posting) int {
+	if posts[at] >= want {
+		return at
 	}
-	b := &c.list.blocks[c.block]
-	if doc <= b.first {
-		return b.first, true
+	step := 1
+	for at+step < len(posts) && posts[at+step] < want {
+		at += step
+		step *= 2
 	}
-	i, _ := slices.BinarySearch(b.posts[c.at:], newPosting(doc, 0))
-	return b.posts[c.at+i].doc(), true
+	lo, hi := at+1, min(at+step, len(posts)-1)
+	for lo < hi {
+		if mid := (lo + hi) / 2; posts[mid] < want {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// start moves to the first posting from doc on.
+func (c *cursor) start(doc uint32) {
+	if c.skip(doc) {
+		c.at = advance(c.list.blocks[c.block].posts, c.at, newPosting(doc, 0))
+	}
+}
+
+// take gives the next postings before document hi, a piece at a time, and
+// moves past them; nothing at the end.
+func (c *cursor) take(hi uint32) []posting {
+	if c.block >= len(c.list.blocks) {
+		return nil
+	}
+	b, at := &c.list.blocks[c.block], c.at
+	if b.last < hi {
+		c.block, c.at = c.block+1, 0
+		return b.posts[at:]
+	}
+	c.at = advance(b.posts, at, newPosting(hi, 0))
+	return b.posts[at:c.at]
 }
 
 // bound is what the list gives at most to a document of [lo, hi).
@@ -85,28 +123,4 @@ func (c *cursor) bound(lo, hi uint32, inverse *norms) float32 {
 		most = max(most, c.peak)
 	}
 	return most
-}
-
-// within gives the postings of the documents of [lo, hi), in pieces.
-func (c *cursor) within(lo, hi uint32) iter.Seq[[]posting] {
-	return func(yield func([]posting) bool) {
-		if !c.skip(lo) {
-			return
-		}
-		for i := c.block; i < len(c.list.blocks) && c.list.blocks[i].first < hi; i++ {
-			b := &c.list.blocks[i]
-			posts := b.posts
-			if b.last >= hi {
-				n, _ := slices.BinarySearch(posts, newPosting(hi, 0))
-				posts = posts[:n]
-			}
-			if b.first < lo {
-				n, _ := slices.BinarySearch(posts, newPosting(lo, 0))
-				posts = posts[n:]
-			}
-			if !yield(posts) {
-				return
-			}
-		}
-	}
 }

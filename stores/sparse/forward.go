@@ -16,9 +16,11 @@ type termFreq struct {
 type parsed struct {
 	terms   [fields][]termFreq
 	lengths [fields]int
+	buf     []byte // scratch of pack
 }
 
-// count makes terms, a term number for each token, into ts.
+// countTerms appends the distinct terms to ts, sorted; terms has one for each
+// token, and is sorted too.
 func countTerms(ts []termFreq, terms []uint32) []termFreq {
 	slices.Sort(terms)
 	for _, t := range terms {
@@ -37,7 +39,7 @@ func countTerms(ts []termFreq, terms []uint32) []termFreq {
 // because it is not 1. All are unsigned varints.
 
 func (p *parsed) pack() []byte {
-	var buf []byte
+	buf := p.buf[:0]
 	for _, ts := range p.terms {
 		buf = binary.AppendUvarint(buf, uint64(len(ts)))
 		before := uint32(0)
@@ -51,6 +53,7 @@ func (p *parsed) pack() []byte {
 			}
 		}
 	}
+	p.buf = buf
 	return slices.Clip(slices.Clone(buf))
 }
 
@@ -83,6 +86,10 @@ func (p *parsed) unpack(buf []byte) bool {
 
 // uvarint takes an unsigned varint from the front of b.
 func uvarint(b *[]byte) (uint64, bool) {
+	if s := *b; len(s) > 0 && s[0] < 0x80 { // most
+		*b = s[1:]
+		return uint64(s[0]), true
+	}
 	v, n := binary.Uvarint(*b)
 	if n <= 0 {
 		return 0, false

@@ -68,9 +68,10 @@ func (p *peak) join(o *peak) {
 	p.most = max(p.most, o.most)
 }
 
-// madeBy reports whether p may be lower without this posting.
+// madeBy reports whether p may be lower without one posting of tf and length
+// (there are others).
 func (p *peak) madeBy(tf int, length uint8) bool {
-	return p.shortest[tfClass(tf)] == length || int(p.most) == tf
+	return p.shortest[tfClass(tf)] == length || tf > 1 && int(p.most) == tf
 }
 
 // bound is the highest score of a posting under p.
@@ -171,7 +172,7 @@ func (l *list) remove(p posting, length uint8, lengths []uint8) {
 func (l *list) resize(p posting, old uint8, lengths []uint8) {
 	b := &l.blocks[l.find(p.doc())]
 	length := lengths[p.doc()]
-	if old < length && b.peak.madeBy(p.tf(), old) {
+	if old < length && b.peak.shortest[tfClass(p.tf())] == old {
 		b.refresh(lengths)
 	} else {
 		b.peak.add(p.tf(), length)

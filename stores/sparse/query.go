@@ -77,37 +77,56 @@ func (s *search) prepare(sh *shard, q *Query) bool {
 		return false
 	}
 	s.inverse.set(float32(q.Field.B()), float32(float64(s.field.tokens)/float64(s.field.docs)))
+	s.cursors, s.clauses = s.cursors[:0], s.clauses[:0]
 	for _, t := range merge(q.Terms) {
-		c := s.newClause()
 		boost := float32(cmp.Or(t.Boost, 1))
-		s.addList(c, t.Token, boost)
+		from := len(s.cursors)
+		s.addList(from, t.Token, boost)
 		for _, n := range t.Near {
-			s.addList(c, n.Token, boost*float32(n.Weight))
+			s.addList(from, n.Token, boost*float32(n.Weight))
 		}
-		if len(c.lists) == 0 {
-			s.clauses = s.clauses[:len(s.clauses)-1]
+		if len(s.cursors) > from {
+			s.clauses = s.nextClause()
 		}
+	}
+	for i := range s.cursors { // only now that they move no more
+		c := &s.cursors[i]
+		c.most = c.list.peak.bound(c.weight, &s.inverse)
+		of := &s.clauses[c.clause]
+		if of.lists == nil {
+			of.lists = s.cursors[i:i:len(s.cursors)]
+		}
+		of.lists = of.lists[:len(of.lists)+1]
 	}
 	s.top.reset(sh.docs, q.K, q.BySession)
 	return len(s.clauses) > 0
 }
 
-// addList adds the postings of token to c, unless it has them at no less.
-func (s *search) addList(c *clause, token string, boost float32) {
+// nextClause makes room for one more clause and keeps the space of an earlier one.
+func (s *search) nextClause() []clause {
+	if n := len(s.clauses); n < cap(s.clauses) {
+		cs := s.clauses[:n+1]
+		cs[n] = clause{best: cs[n].best}
+		return cs
+	}
+	return append(s.clauses, clause{})
+}
+
+// addList adds the postings of token to the clause whose lists begin at from,
+// unless it has them at no less.
+func (s *search) addList(from int, token string, boost float32) {
 	l := s.shard.list(s.place, token)
 	if l == nil {
 		return
 	}
 	weight := boost * idf(s.field.docs, int(l.df))
-	for i := range c.lists {
-		if o := &c.lists[i]; o.list == l {
+	for i := from; i < len(s.cursors); i++ {
+		if o := &s.cursors[i]; o.list == l {
 			o.weight = max(o.weight, weight)
-			c.bound = max(c.bound, l.peak.bound(o.weight, &s.inverse))
 			return
 		}
 	}
-	c.lists = append(c.lists, cursor{list: l, weight: weight, bounded: -1})
-	c.bound = max(c.bound, l.peak.bound(weight, &s.inverse))
+	s.cursors = append(s.cursors, cursor{list: l, weight: weight, clause: len(s.clauses), bounded: -1})
 }
 
 // merge adds up the boosts of terms that are alike, as Lucene does with a word
@@ -145,12 +164,12 @@ func (ix *Inverted) admit(s *search, q *Query) bool {
 		at, ok := ix.held[id]
 		return at.doc, ok && at.shard == s.shard
 	})
-	s.admitted = int(bitmap.GetCardinality())
-	s.filtered = s.admitted < s.shard.live()
+	admitted := int(bitmap.GetCardinality())
+	s.filtered = admitted < s.shard.live()
 	if s.filtered {
 		s.filter = slices.Grow(s.filter[:0], int(bitmap.DenseSize()))[:bitmap.DenseSize()]
 		clear(s.filter)
 		bitmap.WriteDenseTo(s.filter)
 	}
-	return s.admitted > 0
+	return admitted > 0
 }

@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"cmp"
 	"context"
 	"math/bits"
 	"slices"
@@ -9,11 +10,14 @@ import (
 // search is one search under way and the memory it works in.
 //
 // It goes through the documents in windows (MaxScore, with the bounds of the
-// blocks that a window meets). A window's clauses stand in order of what they
-// can add at most there. The weakest that together stay below the floor, the
-// score of the k-th best so far, cannot bring a document among the best on
-// their own: only the others' postings are read, and the weak ones are asked
-// about those documents alone, until it is clear that one cannot make it.
+// blocks that a window meets). In each window, the lists that can add least
+// are weak: a document that only weak lists hold stays below the floor, which
+// is the score of the k-th best so far. So only the strong lists are read for
+// candidates. The weak ones are then asked about those alone, the strongest
+// first, and candidates that cannot make it any more are dropped on the way.
+//
+// What a list gives is single precision, sums are double: they are exact, and
+// so the same in any order, unless parts differ by more than 2^25 times.
 type search struct {
 	shard      *shard
 	place      int
@@ -21,251 +25,342 @@ type search struct {
 	inverse    norms
 	exhaustive bool
 
+	cursors  []cursor // all lists, by clause
 	clauses  []clause
-	order    []*clause // by what they can add, weakest first
-	rest     []float64 // what order[:i+1] can add together
+	order    []*cursor // by what they give at most, least first
 	filter   []uint64  // bit set: admitted; only if filtered
 	filtered bool
-	admitted int // documents
 
-	top  top
-	sums [window]float64 // of a window's documents
-	best [window]float32 // of one clause with several lists
-	seen [window / 64]uint64
+	top   top
+	floor float32 // below it, no document is kept
+
+	// Of the window, by place in it:
+	seen  [window / 64]uint64 // documents of strong lists
+	sums  [window]float64     // what documents have been given so far
+	best  [window]float32     // by one clause
+	piece [blockSize]float32  // what a piece of a block gives
+	alive []uint32            // candidates
+	weak  []*clause           // those with weak lists, the strongest first
+	rest  []float64           // rest[i]: what weak[i:] can add together
 }
 
 // window is how many document numbers are taken at a time.
-const window = 2048
+const window = 4096
+
+// seekCost is how many postings can be read in the time of one look-up.
+const seekCost = 10
 
 // clause is a term of the query with all that may stand in for it.
 type clause struct {
-	lists []cursor
-	bound float32 // what it adds at most to any document
-	here  float32 // in this window, or in any document
+	lists  []cursor
+	weak   float32          // what its weak lists give at most in the window
+	strong int              // how many of its lists are strong there
+	best   *[window]float32 // what those have given, if there are weak ones too
 }
 
 // release lets go of the shard, so that the pool does not keep it alive.
 func (s *search) release() {
-	for i := range s.clauses {
-		clear(s.clauses[i].lists)
-	}
-	s.shard, s.field, s.clauses, s.top.docs = nil, nil, s.clauses[:0], nil
-}
-
-// newClause appends an empty clause, with the space of an earlier one.
-func (s *search) newClause() *clause {
-	if len(s.clauses) < cap(s.clauses) {
-		s.clauses = s.clauses[:len(s.clauses)+1]
-	} else {
-		s.clauses = append(s.clauses, clause{})
-	}
-	c := &s.clauses[len(s.clauses)-1]
-	c.lists, c.bound = c.lists[:0], 0
-	return c
+	clear(s.cursors)
+	clear(s.order)
+	s.shard, s.field, s.top.docs = nil, nil, nil
 }
 
 // run offers every document that may be among the best to s.top. It reports
 // false if ctx ended first.
 func (s *search) run(ctx context.Context) bool {
 	s.order = s.order[:0]
-	postings := 0
-	lists := 0
-	for i := range s.clauses {
-		s.order = append(s.order, &s.clauses[i])
-		for j := range s.clauses[i].lists {
-			postings += int(s.clauses[i].lists[j].list.df)
-			lists++
-		}
+	for i := range s.cursors {
+		s.order = append(s.order, &s.cursors[i])
 	}
-	// To look a document up costs about as much as ten postings read in a row.
-	if s.filtered && s.admitted*lists*10 < postings {
-		return s.byDocument(ctx)
-	}
-	return s.byWindow(ctx)
-}
-
-// byDocument asks about each admitted document.
-func (s *search) byDocument(ctx context.Context) bool {
-	s.rank(func(c *clause) float32 { return c.bound })
-	asked := 0
-	for i, word := range s.filter {
-		for ; word != 0; word &= word - 1 {
-			if asked++; asked%1024 == 0 && ctx.Err() != nil {
-				return false
-			}
-			s.finish(uint32(i*64+bits.TrailingZeros64(word)), 0, len(s.order))
+	slices.SortStableFunc(s.order, func(a, b *cursor) int { return cmp.Compare(a.most, b.most) })
+	s.floor = 0
+	for lo := uint32(0); int(lo) < len(s.shard.docs); lo += window {
+		if lo/window%16 == 0 && ctx.Err() != nil {
+			return false
 		}
+		s.scan(lo)
 	}
 	return true
 }
 
-// byWindow goes through all windows in which a clause that matters has postings.
-func (s *search) byWindow(ctx context.Context) bool {
-	for turn, lo := 0, uint32(0); ; turn++ {
-		if turn%16 == 0 && ctx.Err() != nil {
-			return false
-		}
-		next, ok := s.next(lo)
-		if !ok {
-			return true
-		}
-		lo = next &^ (window - 1)
-		s.scan(lo)
-		lo += window
-	}
-}
-
-// next is the least document from lo on in any list that matters.
-func (s *search) next(lo uint32) (least uint32, ok bool) {
-	strong := s.rank(func(c *clause) float32 { return c.bound })
-	for _, c := range s.order[strong:] {
-		for i := range c.lists {
-			if doc, more := c.lists[i].next(lo); more && (!ok || doc < least) {
-				least, ok = doc, true
-			}
-		}
-	}
-	return least, ok
-}
-
-// rank puts the clauses in order of what they can add at most, sums that up in
-// s.rest, and gives the first of the strong ones: those before it, together,
-// stay below the floor.
-func (s *search) rank(most func(*clause) float32) (strong int) {
-	for _, c := range s.order {
-		c.here = most(c)
-	}
-	slices.SortStableFunc(s.order, func(a, b *clause) int {
-		switch {
-		case a.here < b.here:
-			return -1
-		case a.here > b.here:
-			return 1
-		}
-		return 0
-	})
-	s.rest = s.rest[:0]
-	sum := 0.0
-	floor := s.floor()
-	for _, c := range s.order {
-		sum += float64(c.here)
-		s.rest = append(s.rest, sum)
-		if float32(sum) < floor {
-			strong++
-		}
-	}
-	return strong
-}
-
-func (s *search) floor() float32 {
-	if s.exhaustive {
-		return 0
-	}
-	return s.top.floor()
-}
-
 // scan takes the window that begins at lo.
 func (s *search) scan(lo uint32) {
-	strong := s.rank(func(c *clause) float32 {
-		most := float32(0)
-		for i := range c.lists {
-			most = max(most, c.lists[i].bound(lo, lo+window, &s.inverse))
-		}
-		return most
-	})
-	for _, c := range s.order[strong:] {
-		if c.here > 0 {
-			s.gather(c, lo)
-		}
-	}
-	for i, word := range s.seen {
-		s.seen[i] = 0
-		at := int(lo) + i*64
-		if all := word; s.filtered {
-			word &= s.admittedAt(at)
-			for all &^= word; all != 0; all &= all - 1 {
-				s.sums[i*64+bits.TrailingZeros64(all)] = 0
-			}
-		}
-		for ; word != 0; word &= word - 1 {
-			bit := bits.TrailingZeros64(word)
-			score := s.sums[i*64+bit]
-			s.sums[i*64+bit] = 0
-			s.finish(uint32(at+bit), score, strong)
-		}
-	}
-}
-
-func (s *search) admittedAt(doc int) uint64 {
-	if doc/64 < len(s.filter) {
-		return s.filter[doc/64]
-	}
-	return 0
-}
-
-// finish adds to the score of doc what the weak clauses, order[:weak], give
-// it, strongest first, and offers it, unless it is clear that it cannot pass.
-func (s *search) finish(doc uint32, score float64, weak int) {
-	for i := weak - 1; i >= 0; i-- {
-		if float32(score+s.rest[i]) < s.floor() {
-			return
-		}
-		most := float32(0)
-		for j := range s.order[i].lists {
-			most = max(most, s.scoreAt(&s.order[i].lists[j], doc))
-		}
-		score += float64(most)
-	}
-	s.top.offer(found{doc, float32(score)})
-}
-
-// scoreAt is what the list of c gives doc; 0 if doc is not in it.
-func (s *search) scoreAt(c *cursor, doc uint32) float32 {
-	p, ok := c.seek(doc)
-	if !ok {
-		return 0
-	}
-	return s.score(c, p)
-}
-
-func (s *search) score(c *cursor, p posting) float32 {
-	tf := p.tf()
-	if tf == tfMany {
-		tf = s.shard.frequency(p.doc(), s.place, c.list)
-	}
-	return saturate(c.weight, float32(tf), s.inverse[s.field.lengths[p.doc()]])
-}
-
-// gather adds the scores of a clause to the sums of the window at lo.
-func (s *search) gather(c *clause, lo uint32) {
-	if len(c.lists) == 1 {
-		l := &c.lists[0]
-		for posts := range l.within(lo, lo+window) {
-			for _, p := range posts {
-				at := (p.doc() - lo) % window
-				s.sums[at] += float64(s.score(l, p))
-				s.seen[at/64] |= 1 << (at % 64)
-			}
-		}
+	admitted := s.admitted(lo)
+	if s.filtered && len(admitted) == 0 {
 		return
 	}
-	var touched [window / 64]uint64
+	strong, candidates := s.split(lo)
+	switch {
+	case strong == 0:
+		return
+	case s.filtered && count(admitted)*strong*seekCost < candidates:
+		s.weaken()
+		s.rank()
+		s.collect(admitted)
+	default:
+		for i := range s.clauses {
+			s.gather(&s.clauses[i], lo)
+		}
+		if s.filtered {
+			s.mask(admitted)
+		}
+		s.rank()
+		s.collect(s.seen[:])
+		clear(s.seen[:])
+	}
+	s.judge(lo)
+	clear(s.sums[:])
+}
+
+// admitted is the part of the filter for the window at lo; nothing if it
+// admits no document there.
+func (s *search) admitted(lo uint32) []uint64 {
+	if from := int(lo / 64); s.filtered && from < len(s.filter) {
+		words := s.filter[from:min(from+window/64, len(s.filter))]
+		if slices.ContainsFunc(words, func(w uint64) bool { return w != 0 }) {
+			return words
+		}
+	}
+	return nil
+}
+
+func count(words []uint64) (n int) {
+	for _, w := range words {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// split gives the lists their roles in the window at lo. It returns how many
+// are strong, and about how many postings those have there.
+func (s *search) split(lo uint32) (lists, postings int) {
+	for i := range s.clauses {
+		s.clauses[i].weak, s.clauses[i].strong = 0, 0
+	}
+	sum := 0.0 // what the weak lists can give a document together
+	for _, l := range s.order {
+		l.here, l.role = l.bound(lo, lo+window, &s.inverse), absent
+		if l.here == 0 {
+			continue
+		}
+		c := &s.clauses[l.clause]
+		more := float64(max(l.here, c.weak)) - float64(c.weak)
+		if float32(sum+more) < s.floor {
+			l.role = weak
+			c.weak = max(c.weak, l.here)
+			sum += more
+			continue
+		}
+		l.role = strong
+		c.strong++
+		lists++
+		postings += l.share(len(s.shard.docs))
+	}
+	return lists, postings
+}
+
+// weaken makes the strong lists weak, for when the candidates come from the filter.
+func (s *search) weaken() {
+	for i := range s.cursors {
+		if l := &s.cursors[i]; l.role == strong {
+			c := &s.clauses[l.clause]
+			l.role, c.strong, c.weak = weak, 0, max(c.weak, l.here)
+		}
+	}
+}
+
+// gather adds what the strong lists of c give to the sums of the window at lo.
+func (s *search) gather(c *clause, lo uint32) {
+	var best *[window]float32
+	switch {
+	case c.strong == 0:
+		return
+	case c.weak > 0: // they are compared again, in complete
+		if c.best == nil {
+			c.best = new([window]float32)
+		}
+		best = c.best
+	case c.strong > 1:
+		best = &s.best
+	}
+	if best != nil {
+		clear(best[:])
+	}
 	for i := range c.lists {
-		l := &c.lists[i]
-		for posts := range l.within(lo, lo+window) {
-			for _, p := range posts {
-				at := (p.doc() - lo) % window
-				s.best[at] = max(s.best[at], s.score(l, p))
-				touched[at/64] |= 1 << (at % 64)
+		if l := &c.lists[i]; l.role == strong {
+			s.read(l, lo, best, 1)
+		}
+	}
+}
+
+// read adds what l gives to the sums of the window at lo. If best is given,
+// only what is over best is added, and best raised. Documents are marked as
+// seen if mark is 1.
+func (s *search) read(l *cursor, lo uint32, best *[window]float32, mark uint64) {
+	l.start(lo)
+	for posts := l.take(lo + window); len(posts) > 0; posts = l.take(lo + window) {
+		scores := s.scores(l, posts, lo)
+		if best == nil {
+			for i, p := range posts {
+				at := p.doc() % window
+				s.sums[at] += float64(scores[i])
+				s.seen[at/64] |= mark << (at % 64)
+			}
+			continue
+		}
+		for i, p := range posts {
+			at := p.doc() % window
+			s.seen[at/64] |= mark << (at % 64)
+			if score, before := scores[i], best[at]; score > before {
+				best[at] = score
+				s.sums[at] += float64(score) - float64(before)
 			}
 		}
 	}
-	for i, word := range touched {
-		s.seen[i] |= word
+}
+
+// scores is what l gives the documents of posts, a piece of a block; the
+// window begins at lo.
+func (s *search) scores(l *cursor, posts []posting, lo uint32) []float32 {
+	lengths := s.field.lengths[lo:min(int(lo)+window, len(s.field.lengths))]
+	scores, weight := s.piece[:len(posts)], l.weight
+	for i, p := range posts {
+		scores[i] = saturate(weight, float32(p&tfMany), s.inverse[lengths[p.doc()%window]])
+	}
+	if l.list.peak.most == tfMany {
+		for i, p := range posts {
+			if p&tfMany == tfMany {
+				scores[i] = s.score(l, p)
+			}
+		}
+	}
+	return scores
+}
+
+// score is what l gives the document of p.
+func (s *search) score(l *cursor, p posting) float32 {
+	doc, tf := p.doc(), p.tf()
+	if tf == tfMany {
+		tf = s.shard.frequency(doc, s.place, l.list)
+	}
+	return saturate(l.weight, float32(tf), s.inverse[s.field.lengths[doc]])
+}
+
+// mask takes the documents that are not admitted from the seen.
+func (s *search) mask(admitted []uint64) {
+	for i := range s.seen {
+		if i < len(admitted) {
+			s.seen[i] &= admitted[i]
+		} else {
+			s.seen[i] = 0
+		}
+	}
+}
+
+// collect makes the documents of words the candidates, but for those that
+// cannot make it.
+func (s *search) collect(words []uint64) {
+	s.alive = s.alive[:0]
+	rest := 0.0
+	if len(s.rest) > 0 {
+		rest = s.rest[0]
+	}
+	for i, word := range words {
 		for ; word != 0; word &= word - 1 {
 			at := i*64 + bits.TrailingZeros64(word)
-			s.sums[at] += float64(s.best[at])
-			s.best[at] = 0
+			if float32(s.sums[at%window]+rest) >= s.floor {
+				s.alive = append(s.alive, uint32(at))
+			}
+		}
+	}
+}
+
+// judge completes the candidates' scores and offers those that are left.
+func (s *search) judge(lo uint32) {
+	for i, c := range s.weak {
+		if i > 0 {
+			s.narrow(s.rest[i])
+		}
+		if len(s.alive) == 0 {
+			break
+		}
+		s.complete(c, lo)
+	}
+	for _, at := range s.alive {
+		if score := float32(s.sums[at]); score >= s.floor {
+			s.top.offer(found{lo + at, score})
+			if !s.exhaustive {
+				s.floor = s.top.floor()
+			}
+		}
+	}
+}
+
+// rank sets s.weak and s.rest.
+func (s *search) rank() {
+	s.weak, s.rest = s.weak[:0], s.rest[:0]
+	for i := range s.clauses {
+		if s.clauses[i].weak > 0 {
+			s.weak = append(s.weak, &s.clauses[i])
+			s.rest = append(s.rest, 0)
+		}
+	}
+	slices.SortStableFunc(s.weak, func(a, b *clause) int { return cmp.Compare(b.weak, a.weak) })
+	sum := 0.0
+	for i, c := range slices.Backward(s.weak) {
+		sum += float64(c.weak)
+		s.rest[i] = sum
+	}
+}
+
+// narrow drops the candidates that cannot make it if they get rest at most.
+func (s *search) narrow(rest float64) {
+	kept := s.alive[:0]
+	for _, at := range s.alive {
+		if float32(s.sums[at]+rest) >= s.floor {
+			kept = append(kept, at)
+		}
+	}
+	s.alive = kept
+}
+
+// complete adds what the weak lists of c give the candidates beyond what its
+// strong lists have given.
+func (s *search) complete(c *clause, lo uint32) {
+	best := &s.best
+	if c.strong > 0 {
+		best = c.best
+	} else {
+		for _, at := range s.alive {
+			best[at] = 0
+		}
+	}
+	for i := range c.lists {
+		l := &c.lists[i]
+		switch {
+		case l.role != weak:
+		case l.share(len(s.shard.docs)) < len(s.alive)*seekCost:
+			s.read(l, lo, best, 0)
+		default:
+			s.seek(l, lo, best)
+		}
+	}
+}
+
+// seek adds what l gives the candidates over best.
+func (s *search) seek(l *cursor, lo uint32, best *[window]float32) {
+	for _, at := range s.alive {
+		before := best[at]
+		if l.here <= before {
+			continue
+		}
+		p, ok := l.seek(lo + at)
+		if !ok {
+			continue
+		}
+		if score := s.score(l, p); score > before {
+			best[at] = score
+			s.sums[at] += float64(score) - float64(before)
 		}
 	}
 }

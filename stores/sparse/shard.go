@@ -129,10 +129,15 @@ func (s *shard) remove(n uint32) {
 // live is how many documents the shard holds.
 func (s *shard) live() int { return len(s.docs) - len(s.free) }
 
+// describe keeps what is known of d besides its postings; before is what its
+// facets were, if it was held.
 func (s *shard) describe(n uint32, d *Doc, before *memtypes.Facets) {
 	label, session := s.labels.number(d.Facets)
-	s.docs[n] = document{id: d.ID, label: label, session: session, when: d.Facets.When.Unix(), packed: s.new.pack()}
-	s.facets.Put(n, d.Facets, before)
+	when := d.Facets.When.Unix()
+	if old := &s.docs[n]; before == nil || old.label != label || old.when != when {
+		s.facets.Put(n, d.Facets, before)
+	}
+	s.docs[n] = document{id: d.ID, label: label, session: session, when: when, packed: s.new.pack()}
 }
 
 // parse sets s.new to the terms of d.
