@@ -104,38 +104,44 @@ func (e *Embedder) EmbedQuery(ctx context.Context, texts []string) ([]memtypes.V
 
 func (e *Embedder) embed(ctx context.Context, model, prefix string, texts []string) ([]memtypes.Vector, error) {
 	out := make([]memtypes.Vector, len(texts))
-	var batch []string
-	var places []int // of the batch's texts in texts
-	bytes := 0
-	flush := func() error {
-		vs, err := e.request(ctx, model, batch)
+	for _, b := range e.batches(prefix, texts) {
+		vs, err := e.request(ctx, model, b.texts)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for i, v := range vs {
-			out[places[i]] = v
+			out[b.places[i]] = v
 		}
-		batch, places, bytes = batch[:0], places[:0], 0
-		return nil
 	}
+	return out, nil
+}
+
+// batch is what goes into one request.
+type batch struct {
+	texts  []string
+	places []int // of the texts among those asked for
+	bytes  int
+}
+
+// batches cuts texts into requests; blank ones are left out.
+func (e *Embedder) batches(prefix string, texts []string) []batch {
+	out := []batch{{}}
 	for i, t := range texts {
 		if strings.TrimSpace(t) == "" {
 			continue
 		}
 		t = prefix + cut(t, e.o.MaxInput)
-		if len(batch) > 0 && (len(batch) == e.o.Batch || bytes+len(t) > maxRequest) {
-			if err := flush(); err != nil {
-				return nil, err
-			}
+		b := &out[len(out)-1]
+		if len(b.texts) == e.o.Batch || len(b.texts) > 0 && b.bytes+len(t) > maxRequest {
+			out = append(out, batch{})
+			b = &out[len(out)-1]
 		}
-		batch, places, bytes = append(batch, t), append(places, i), bytes+len(t)
+		b.texts, b.places, b.bytes = append(b.texts, t), append(b.places, i), b.bytes+len(t)
 	}
-	if len(batch) > 0 {
-		if err := flush(); err != nil {
-			return nil, err
-		}
+	if len(out[0].texts) == 0 {
+		return nil
 	}
-	return out, nil
+	return out
 }
 
 // request embeds one batch.
