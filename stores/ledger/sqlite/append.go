@@ -167,19 +167,23 @@ func (t *tx) insert(b *ledger.Batch, e *ready) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := t.w.stmts.insert.Exec(t.last+1, e.id[:], no.scope, kindNumber(m.Kind), layerNumber(m.Layer),
-		e.session, e.sec, e.nsec, e.dated, b.Now.UnixNano(), m.Strength.Pinned, e.text, e.extra)
+	h, n, err := t.entry(no.tenant, b, mark{op: ledger.Insert, id: e.id, reason: e.Reason})
 	if err != nil {
 		return 0, err
 	}
-	if n, err := r.RowsAffected(); n == 0 || err != nil {
+	r, err := t.w.stmts.insert.Exec(append(n.args(no.tenant), no.scope, kindNumber(m.Kind), layerNumber(m.Layer),
+		e.session, e.sec, e.nsec, e.dated, m.Strength.Pinned, e.text, e.extra)...)
+	if err != nil {
 		return 0, err
 	}
-	seq, err := t.record(no.tenant, b, mark{op: ledger.Insert, id: e.id, reason: e.Reason})
-	if err == nil && (m.Strength.Recalls > 0 || !m.Strength.LastRecall.IsZero()) {
-		_, err = t.w.stmts.strength.Exec(seq, m.Strength.Recalls, nanos(m.Strength.LastRecall))
+	if added, err := r.RowsAffected(); added == 0 || err != nil {
+		return 0, err
 	}
-	return seq, err
+	t.w.ends.advance(h, n)
+	if m.Strength.Recalls > 0 || !m.Strength.LastRecall.IsZero() {
+		_, err = t.w.stmts.strength.Exec(n.seq, m.Strength.Recalls, nanos(m.Strength.LastRecall))
+	}
+	return n.seq, err
 }
 
 // again inserts a memory whose ID may be known: a purged one anew, a retired

@@ -61,7 +61,7 @@ func (r *reader) around(ctx context.Context, id uid, n int) ([]*row, error) {
 
 // beside reads the n rows on one side of own.
 func (r *reader) beside(ctx context.Context, own *row, side string, n int) ([]*row, error) {
-	text := strings.Replace(selectRows, "memories m", "memories m INDEXED BY memories_session", 1) +
+	text := strings.Replace(selectRows, "log m", "log m INDEXED BY memory_session", 1) +
 		" WHERE m.state < 2 AND m.scope = ?1 AND m.session = ?2 AND m.state = 0 AND m.layer = 0 AND " + side
 	return all(ctx, r.pool, scanRow, text, own.scope, own.session, own.sec, own.nsec, own.seq, n)
 }

@@ -42,15 +42,16 @@ func invariants() []invariant {
 	return []invariant{
 		{"broken references", "SELECT count(*) FROM pragma_foreign_key_check"},
 		{"holes in the log", "SELECT coalesce(max(seq), 0) - count(*) FROM log"},
-		{"memories whose revision is not their newest log entry", `SELECT count(*) FROM memories m LEFT JOIN log l ON l.seq = m.rev
-			WHERE l.seq IS NULL OR l.id <> m.id`},
-		{"memories whose insert is not in the log", `SELECT count(*) FROM memories m LEFT JOIN log l ON l.seq = m.seq
-			WHERE l.seq IS NULL OR l.op <> 1 OR l.id <> m.id`},
-		{"active or retired memories without text", "SELECT count(*) FROM memories WHERE state < 2 AND text = ''"},
-		{"purged memories with content", `SELECT count(*) FROM memories WHERE state = 2 AND (text <> '' OR extra IS NOT NULL OR session <> ''
-			OR seq IN (SELECT mem FROM replaced) OR seq IN (SELECT mem FROM recalled))`},
-		{"states that contradict the time of retirement", "SELECT count(*) FROM memories WHERE (state = 1) <> (retired IS NOT NULL)"},
-		{"tenants whose trail does not end at their newest entry", `SELECT count(*) FROM tenants t LEFT JOIN log l ON l.seq = t.head
+		{"memories whose revision is not their newest log entry", `SELECT count(*) FROM log m LEFT JOIN log l ON l.seq = m.rev
+			WHERE m.state IS NOT NULL AND (l.seq IS NULL OR l.id <> m.id)`},
+		{"memories on entries that are no insert", "SELECT count(*) FROM log WHERE state IS NOT NULL AND op <> 1"},
+		{"memories without scope, kind, time or text", `SELECT count(*) FROM log WHERE state < 2 AND
+			(scope + rev + kind + layer + sec + nsec + dated + pinned IS NULL OR session IS NULL OR coalesce(text, '') = '')`},
+		{"contents or recalls of no memory", `SELECT count(*) FROM (SELECT mem FROM replaced UNION ALL SELECT mem FROM recalled) p
+			LEFT JOIN log m ON m.seq = p.mem WHERE m.state IS NULL OR m.state = 2`},
+		{"purged memories with content", "SELECT count(*) FROM log WHERE state = 2 AND (text IS NOT NULL OR extra IS NOT NULL OR session IS NOT NULL)"},
+		{"states that contradict the time of retirement", "SELECT count(*) FROM log WHERE state IS NOT NULL AND (state = 1) <> (retired IS NOT NULL)"},
+		{"tenants whose noted entry is not in the log", `SELECT count(*) FROM tenants t LEFT JOIN log l ON l.seq = t.head
 			WHERE t.head > 0 AND (l.seq IS NULL OR l.tenant <> t.no OR l.hash <> t.hash)`},
 	}
 }
@@ -77,7 +78,7 @@ type Stats struct {
 func (db *DB) Stats(ctx context.Context) (s Stats, err error) {
 	err = db.view(ctx, "sqlite.Stats", func(r *reader) error {
 		s.Counts, err = all(ctx, r.pool, scanCount, `SELECT t.name, c.kind, c.state, sum(c.n)
-			FROM (SELECT scope, kind, state, count(*) n FROM memories INDEXED BY memories_when WHERE state < 2 GROUP BY scope, kind, state) c
+			FROM (SELECT scope, kind, state, count(*) n FROM log INDEXED BY memory_when WHERE state < 2 GROUP BY scope, kind, state) c
 			JOIN scopes s ON s.no = c.scope JOIN tenants t ON t.no = s.tenant
 			GROUP BY t.name, c.kind, c.state ORDER BY t.name, c.kind, c.state`)
 		if err != nil {

@@ -33,7 +33,7 @@ func (db *DB) List(ctx context.Context, q ledger.ListQuery) (page ledger.Page, e
 		if err != nil {
 			return err
 		}
-		text := strings.Replace(selectRows, "memories m", "memories m "+index, 1) + " WHERE " + strings.Join(w.terms, " AND ") +
+		text := strings.Replace(selectRows, "log m", "log m "+index, 1) + " WHERE " + strings.Join(w.terms, " AND ") +
 			" ORDER BY m.sec, m.nsec, m.id LIMIT ?"
 		list, err := all(ctx, r.pool, scanRow, text, append(w.args, limit+1)...)
 		if err == nil {
@@ -71,7 +71,7 @@ func (w *where) query(q *ledger.ListQuery) error {
 	}
 	w.filter(&q.Filter)
 	if q.RunID != "" {
-		w.add("m.run = ?", q.RunID)
+		w.add("m.retirer = ?", q.RunID)
 	}
 	if q.Since > 0 {
 		w.add("m.rev > ?", int64(q.Since))
@@ -154,25 +154,25 @@ func (w *where) index(ctx context.Context, r *reader, q *ledger.ListQuery) (stri
 	f := &q.Filter
 	switch {
 	case f.IDs != nil:
-		return "INDEXED BY sqlite_autoindex_memories_1", nil
+		return "INDEXED BY memory_id", nil
 	case q.RunID != "":
-		return "INDEXED BY memories_run", nil
+		return "INDEXED BY memory_retirer", nil
 	case q.Since > 0:
 		last, err := r.head()
 		if err == nil && last < q.Since+narrow {
 			// Each change has its number, so the log names what changed.
 			w.add("m.id IN (SELECT id FROM log WHERE seq > ?)", int64(q.Since))
-			return "INDEXED BY sqlite_autoindex_memories_1", nil
+			return "INDEXED BY memory_id", nil
 		}
 		if err != nil {
 			return "", err
 		}
 	}
 	if f.Scope.IsZero() {
-		return "INDEXED BY memories_when", nil
+		return "INDEXED BY memory_when", nil
 	}
 	var args []any
-	count := "SELECT count(*) FROM (SELECT 1 FROM memories INDEXED BY memories_session WHERE state < 2 AND scope IN " + scopeList(f.Scope, &args)
+	count := "SELECT count(*) FROM (SELECT 1 FROM log INDEXED BY memory_session WHERE state < 2 AND scope IN " + scopeList(f.Scope, &args)
 	if f.Session != "" {
 		count += " AND session = ?"
 		args = append(args, f.Session)
@@ -180,9 +180,9 @@ func (w *where) index(ctx context.Context, r *reader, q *ledger.ListQuery) (stri
 	var n int
 	err := r.pool.QueryRowContext(ctx, count+fmt.Sprintf(" LIMIT %d)", narrow), args...).Scan(&n)
 	if n < narrow {
-		return "INDEXED BY memories_session", err
+		return "INDEXED BY memory_session", err
 	}
-	return "INDEXED BY memories_when", err
+	return "INDEXED BY memory_when", err
 }
 
 func numbers[T any](vs []T, number func(T) int) string {

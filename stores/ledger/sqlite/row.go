@@ -13,8 +13,8 @@ import (
 
 // selectRows reads whole memories; scanRow takes its columns.
 const selectRows = `SELECT m.seq, m.id, m.scope, m.rev, m.state, m.kind, m.layer, m.session, m.sec, m.nsec, m.dated,
-	m.created, m.updated, m.pinned, m.retired, m.run, m.text, m.extra, r.recalls, r.last
-	FROM memories m LEFT JOIN recalled r ON r.mem = m.seq`
+	m.at, m.updated, m.pinned, m.retired, m.retirer, m.text, m.extra, r.recalls, r.last
+	FROM log m LEFT JOIN recalled r ON r.mem = m.seq`
 
 // row is a memory as it stands in the file.
 type row struct {
@@ -25,7 +25,7 @@ type row struct {
 	created int64
 	pinned  bool
 	retired sql.NullInt64
-	run     sql.NullString
+	retirer sql.NullString
 	recalls sql.NullInt64
 	last    sql.NullInt64
 }
@@ -67,7 +67,7 @@ func scanRow(scan func(...any) error) (*row, error) {
 	r := &row{}
 	var raw []byte
 	err := scan(&r.seq, &raw, &r.scope, &r.rev, &r.state, &r.kind, &r.layer, &r.session, &r.sec, &r.nsec, &r.dated,
-		&r.created, &r.updated, &r.pinned, &r.retired, &r.run, &r.text, &r.extra, &r.recalls, &r.last)
+		&r.created, &r.updated, &r.pinned, &r.retired, &r.retirer, &r.text, &r.extra, &r.recalls, &r.last)
 	if err == nil {
 		copy(r.id[:], raw)
 	}
@@ -80,7 +80,7 @@ func (r *row) memory(sc memtypes.Scope) (memtypes.Memory, error) {
 		ID: r.id.text(), Scope: sc, Kind: memtypes.Kinds()[r.kind], Layer: layers()[r.layer],
 		Created: moment(r.created), State: states()[r.state], Rev: uint64(r.rev),
 		Strength: memtypes.Strength{Recalls: int(r.recalls.Int64), LastRecall: orZero(r.last), Pinned: r.pinned,
-			Retired: orZero(r.retired), RunID: r.run.String},
+			Retired: orZero(r.retired), RunID: r.retirer.String},
 	}
 	return m, r.content.fill(&m)
 }
@@ -99,7 +99,7 @@ func (c *content) fill(m *memtypes.Memory) error {
 	if m.Strength.Initial = x.Initial; x.Initial == 0 {
 		m.Strength.Initial = 1
 	}
-	if c.dated {
+	if m.Event = (time.Time{}); c.dated {
 		m.Event = time.Unix(c.sec, c.nsec).UTC()
 	}
 	if m.Updated = m.Created; c.updated.Valid {

@@ -18,12 +18,12 @@ const (
 // transaction. Steps that were released are never changed, only followed.
 //
 // Why it is as it is: an insert must touch few pages, because it is synced.
-//   - log is audit trail, outbox and revision list in one, only ever appended
-//     to. prev links a tenant's entries, was links a memory's: no index to keep.
-//   - memories is appended to as well (seq is the log's number of the insert),
-//     so only the index of ids is written at random places.
-//   - the count of recalls stands apart, so that a recall rewrites 20 bytes
-//     and not a memory; contents that a revision replaced stand apart, too.
+//   - log is audit trail, outbox and list of revisions in one, and the row of an
+//     insert is the memory as well: one row in one page, always at the end.
+//     prev links a tenant's entries and was a memory's, so neither needs an
+//     index; only the index of ids is written at random places.
+//   - what may change often stands apart: a recall rewrites 20 bytes of
+//     recalled and not a memory. So does the content that a revision replaced.
 //   - a purged memory stays as a row without content (state 2), which the two
 //     indexes over content leave out.
 func ledgerSchema() []string {
@@ -31,7 +31,7 @@ func ledgerSchema() []string {
 CREATE TABLE tenants (
 	no   INTEGER PRIMARY KEY,
 	name TEXT NOT NULL UNIQUE,
-	head INTEGER NOT NULL DEFAULT 0, -- seq of the newest log entry
+	head INTEGER NOT NULL DEFAULT 0, -- seq of the newest log entry, as of when it was noted: see ends
 	hash BLOB NOT NULL DEFAULT x''   -- and its hash
 ) STRICT;
 CREATE TABLE scopes (
@@ -42,37 +42,49 @@ CREATE TABLE scopes (
 	run    TEXT NOT NULL,
 	UNIQUE (tenant, user, agent, run)
 ) STRICT;
-CREATE TABLE memories (
+CREATE TABLE log (
 	seq     INTEGER PRIMARY KEY,
-	id      BLOB NOT NULL UNIQUE,
-	scope   INTEGER NOT NULL REFERENCES scopes(no),
-	rev     INTEGER NOT NULL,
-	state   INTEGER NOT NULL, -- 0 active, 1 retired, 2 purged
-	kind    INTEGER NOT NULL, -- 0 knowledge, 1 dialogue, 2 task
-	layer   INTEGER NOT NULL, -- 0 raw, 1 thought
-	session TEXT NOT NULL,
-	sec     INTEGER NOT NULL, -- the moment it is about, Unix seconds
-	nsec    INTEGER NOT NULL, -- and nanoseconds
-	dated   INTEGER NOT NULL, -- 1: that is its event time, 0: when it was created
-	created INTEGER NOT NULL, -- Unix nanoseconds, as all times below
+	tenant  INTEGER NOT NULL,
+	prev    INTEGER NOT NULL, -- seq of the tenant's entry before, 0: none
+	was     INTEGER NOT NULL, -- seq of the memory's entry before, 0: none
+	op      INTEGER NOT NULL, -- see opNumbers
+	id      BLOB NOT NULL,
+	at      INTEGER NOT NULL, -- Unix nanoseconds, as all times but sec
+	actor   TEXT NOT NULL,
+	run     TEXT,
+	reason  TEXT,
+	hash    BLOB NOT NULL,    -- SHA-256 over the hash before and the columns above
+
+	-- The memory that this entry inserted, as it is now; else all NULL.
+	state   INTEGER,          -- 0 active, 1 retired, 2 purged
+	scope   INTEGER REFERENCES scopes(no),
+	rev     INTEGER,
+	kind    INTEGER,          -- 0 knowledge, 1 dialogue, 2 task
+	layer   INTEGER,          -- 0 raw, 1 thought
+	session TEXT,
+	sec     INTEGER,          -- the moment it is about, Unix seconds
+	nsec    INTEGER,          -- and nanoseconds
+	dated   INTEGER,          -- 1: that is its event time, 0: when it was created
 	updated INTEGER,          -- of the last revise; NULL: as created
-	pinned  INTEGER NOT NULL,
+	pinned  INTEGER,
 	retired INTEGER,
-	run     TEXT,             -- the run that retired it
-	text    TEXT NOT NULL,
+	retirer TEXT,             -- the run that retired it
+	text    TEXT,
 	extra   TEXT              -- JSON of what few memories have
 ) STRICT;
-CREATE INDEX memories_when ON memories(sec, nsec, id, scope, state, kind, layer) WHERE state < 2;
-CREATE INDEX memories_session ON memories(scope, session, sec, nsec) WHERE state < 2;
-CREATE INDEX memories_run ON memories(run) WHERE run IS NOT NULL;
+CREATE UNIQUE INDEX memory_id ON log(id) WHERE state IS NOT NULL;
+CREATE INDEX memory_when ON log(sec, nsec, id, scope, state, kind, layer) WHERE state < 2;
+CREATE INDEX memory_session ON log(scope, session, sec, nsec) WHERE state < 2;
+CREATE INDEX memory_retirer ON log(retirer) WHERE retirer IS NOT NULL;
+CREATE INDEX log_purges ON log(seq) WHERE op = 5;
 CREATE TABLE recalled (
-	mem     INTEGER PRIMARY KEY REFERENCES memories(seq) ON DELETE CASCADE,
+	mem     INTEGER PRIMARY KEY REFERENCES log(seq),
 	recalls INTEGER NOT NULL,
 	last    INTEGER
 ) STRICT;
 CREATE TABLE replaced (
 	seq     INTEGER PRIMARY KEY, -- of the revise that replaced this content
-	mem     INTEGER NOT NULL REFERENCES memories(seq) ON DELETE CASCADE,
+	mem     INTEGER NOT NULL REFERENCES log(seq),
 	session TEXT NOT NULL,
 	sec     INTEGER NOT NULL,
 	nsec    INTEGER NOT NULL,
@@ -82,20 +94,6 @@ CREATE TABLE replaced (
 	extra   TEXT
 ) STRICT;
 CREATE INDEX replaced_mem ON replaced(mem);
-CREATE TABLE log (
-	seq    INTEGER PRIMARY KEY,
-	tenant INTEGER NOT NULL,
-	prev   INTEGER NOT NULL, -- seq of the tenant's entry before, 0: none
-	was    INTEGER NOT NULL, -- seq of the memory's entry before, 0: none
-	op     INTEGER NOT NULL,
-	id     BLOB NOT NULL,
-	at     INTEGER NOT NULL,
-	actor  TEXT NOT NULL,
-	run    TEXT,
-	reason TEXT,
-	hash   BLOB NOT NULL     -- SHA-256 over the hash before and this row
-) STRICT;
-CREATE INDEX log_purges ON log(seq) WHERE op = 5;
 CREATE TABLE runs (
 	id      TEXT PRIMARY KEY,
 	job     TEXT NOT NULL,

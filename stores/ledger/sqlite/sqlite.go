@@ -102,8 +102,7 @@ func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 	return db, nil
 }
 
-// start opens the connections and the writer, the vectors last, because they
-// catch up with the purges of the ledger.
+// start opens the connections and starts the writer.
 func (db *DB) start(ctx context.Context, how access, opt *Options) (err error) {
 	path := filepath.Join(db.dir, ledgerFile)
 	if how == writable {
@@ -111,10 +110,8 @@ func (db *DB) start(ctx context.Context, how access, opt *Options) (err error) {
 			return err
 		}
 	}
-	if db.read, err = openReader(ctx, path, how, opt); err != nil {
-		return err
-	}
-	db.vectors, err = openVectors(ctx, filepath.Join(db.dir, vectorsFile), db.readOnly, db.read)
+	db.read, err = openReader(ctx, path, how, opt)
+	db.vectors = &vectors{path: filepath.Join(db.dir, vectorsFile), readOnly: db.readOnly, ledger: db.read}
 	return err
 }
 

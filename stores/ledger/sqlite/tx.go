@@ -14,7 +14,7 @@ import (
 // statements are prepared once on the writer's connection.
 type statements struct {
 	begin, commit, rollback, last                   *sql.Stmt
-	tenant, addTenant, head, setHead                *sql.Stmt
+	tenant, addTenant, head, setHead, saved, newer  *sql.Stmt
 	scope, addScope, name                           *sql.Stmt
 	insert, find, load, log                         *sql.Stmt
 	setState, setPinned, revise, keep               *sql.Stmt
@@ -31,29 +31,33 @@ func (s *statements) texts() map[**sql.Stmt]string {
 		&s.tenant:    "SELECT no FROM tenants WHERE name = ?",
 		&s.addTenant: "INSERT INTO tenants (name) VALUES (?)",
 		&s.head:      "SELECT name, head, hash FROM tenants WHERE no = ?",
+		&s.saved:     "SELECT coalesce(max(head), 0) FROM tenants",
+		&s.newer:     "SELECT seq, tenant, hash FROM log WHERE seq > ? ORDER BY seq",
 		&s.setHead:   "UPDATE tenants SET head = ?, hash = ? WHERE no = ?",
 		&s.scope:     "SELECT no FROM scopes WHERE tenant = ? AND user = ? AND agent = ? AND run = ?",
 		&s.addScope:  "INSERT INTO scopes (tenant, user, agent, run) VALUES (?, ?, ?, ?)",
 		&s.name:      scopeName,
-		&s.insert: `INSERT INTO memories (seq, id, scope, rev, state, kind, layer, session, sec, nsec, dated, created, pinned, text, extra)
-			VALUES (?1, ?2, ?3, ?1, 0, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (id) DO NOTHING`,
+		&s.insert: `INSERT INTO log (seq, tenant, prev, was, op, id, at, actor, run, reason, hash,
+				rev, state, scope, kind, layer, session, sec, nsec, dated, pinned, text, extra)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?1, 0, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
+			ON CONFLICT (id) WHERE state IS NOT NULL DO NOTHING`,
 		&s.find: `SELECT m.seq, m.scope, m.rev, m.state, m.pinned, coalesce(r.recalls, 0)
-			FROM memories m LEFT JOIN recalled r ON r.mem = m.seq WHERE m.id = ?`,
+			FROM log m LEFT JOIN recalled r ON r.mem = m.seq WHERE m.state IS NOT NULL AND m.id = ?`,
 		&s.load:      selectRows + " WHERE m.seq = ?",
 		&s.log:       "INSERT INTO log (seq, tenant, prev, was, op, id, at, actor, run, reason, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		&s.setState:  "UPDATE memories SET state = ?, rev = ?, retired = ?, run = ? WHERE seq = ?",
-		&s.setPinned: "UPDATE memories SET pinned = ?, rev = ? WHERE seq = ?",
+		&s.setState:  "UPDATE log SET state = ?, rev = ?, retired = ?, retirer = ? WHERE seq = ?",
+		&s.setPinned: "UPDATE log SET pinned = ?, rev = ? WHERE seq = ?",
 		&s.keep: `INSERT INTO replaced (seq, mem, session, sec, nsec, dated, updated, text, extra)
-			SELECT ?, seq, session, sec, nsec, dated, updated, text, extra FROM memories WHERE seq = ?`,
-		&s.revise: `UPDATE memories SET rev = ?, session = ?, sec = ?, nsec = ?, dated = ?, updated = ?, text = ?, extra = ? WHERE seq = ?`,
+			SELECT ?, seq, session, sec, nsec, dated, updated, text, extra FROM log WHERE seq = ?`,
+		&s.revise: `UPDATE log SET rev = ?, session = ?, sec = ?, nsec = ?, dated = ?, updated = ?, text = ?, extra = ? WHERE seq = ?`,
 		&s.recall: `INSERT INTO recalled (mem, recalls, last) VALUES (?, 1, ?)
 			ON CONFLICT (mem) DO UPDATE SET recalls = recalls + 1, last = max(coalesce(last, excluded.last), excluded.last)`,
 		&s.strength: "INSERT INTO recalled (mem, recalls, last) VALUES (?, ?, ?)",
-		&s.purge: `UPDATE memories SET state = 2, rev = ?, session = '', sec = 0, nsec = 0, dated = 0, created = 0, updated = NULL,
-			pinned = 0, retired = NULL, run = NULL, text = '', extra = NULL WHERE seq = ?`,
+		&s.purge: `UPDATE log SET state = 2, rev = ?, session = NULL, sec = NULL, nsec = NULL, dated = NULL, updated = NULL,
+			pinned = 0, retired = NULL, retirer = NULL, text = NULL, extra = NULL WHERE seq = ?`,
 		&s.purgeOld: "DELETE FROM replaced WHERE mem = ?",
 		&s.forget:   "DELETE FROM recalled WHERE mem = ?",
-		&s.drop:     "DELETE FROM memories WHERE seq = ?",
+		&s.drop:     "UPDATE log SET state = NULL, rev = NULL, scope = NULL, kind = NULL, layer = NULL, pinned = NULL WHERE seq = ?",
 		&s.lease:    "SELECT holder, fence, expires FROM leases WHERE name = ?",
 		&s.setLease: `INSERT INTO leases (name, holder, fence, expires) VALUES (?, ?, ?, ?)
 			ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, fence = excluded.fence, expires = excluded.expires`,
@@ -90,20 +94,9 @@ func (s *statements) close() error {
 // tx is one open transaction; only the writer's goroutine uses it.
 type tx struct {
 	w      *writer
-	last   uint64           // newest seq, of this transaction too
 	fresh  []memtypes.Scope // numbered within it
-	moved  []*head          // to be written at the end
 	purged bool
 	buf    []byte
-}
-
-// head is the end of a tenant's chain of log entries.
-type head struct {
-	no    int64
-	name  string
-	seq   uint64
-	hash  []byte
-	dirty bool
 }
 
 // mark is what a log entry says besides the batch it belongs to.
@@ -116,53 +109,28 @@ type mark struct {
 
 // record appends an entry to the log of a tenant and returns its number.
 func (t *tx) record(tenant int64, b *ledger.Batch, m mark) (uint64, error) {
-	h, err := t.head(tenant)
+	h, e, err := t.entry(tenant, b, m)
 	if err != nil {
 		return 0, err
 	}
-	e := entry{seq: t.last + 1, prev: h.seq, was: m.was, op: opNumber(m.op), id: m.id, at: b.Now.UnixNano(),
-		actor: b.Actor, run: b.RunID, reason: m.reason}
-	t.buf = e.bytes(t.buf[:0], h.name, h.hash)
-	sum := sha256.Sum256(t.buf)
-	if _, err := t.w.stmts.log.Exec(e.seq, tenant, e.prev, e.was, e.op, e.id[:], e.at, e.actor, orNull(e.run), orNull(e.reason), sum[:]); err != nil {
+	if _, err := t.w.stmts.log.Exec(e.args(tenant)...); err != nil {
 		return 0, err
 	}
-	if !h.dirty {
-		h.dirty = true
-		t.moved = append(t.moved, h)
-	}
-	h.seq, h.hash, t.last = e.seq, sum[:], e.seq
+	t.w.ends.advance(h, e)
 	return e.seq, nil
 }
 
-func (t *tx) head(tenant int64) (*head, error) {
-	if h := t.w.heads[tenant]; h != nil {
-		return h, nil
+// entry makes the next entry of a tenant, which follows h.
+func (t *tx) entry(tenant int64, b *ledger.Batch, m mark) (*head, *entry, error) {
+	h, err := t.w.ends.head(tenant, &t.w.stmts)
+	if err != nil {
+		return nil, nil, err
 	}
-	h := &head{no: tenant}
-	if err := t.w.stmts.head.QueryRow(tenant).Scan(&h.name, &h.seq, &h.hash); err != nil {
-		return nil, err
-	}
-	if len(t.w.heads) >= maxCached {
-		if err := t.finish(); err != nil {
-			return nil, err
-		}
-		clear(t.w.heads)
-	}
-	t.w.heads[tenant] = h
-	return h, nil
-}
-
-// finish writes what the transaction kept for its end.
-func (t *tx) finish() error {
-	for _, h := range t.moved {
-		if _, err := t.w.stmts.setHead.Exec(h.seq, h.hash, h.no); err != nil {
-			return err
-		}
-		h.dirty = false
-	}
-	t.moved = t.moved[:0]
-	return nil
+	e := &entry{seq: t.w.ends.last + 1, prev: h.seq, was: m.was, op: opNumber(m.op), id: m.id, at: b.Now.UnixNano(),
+		actor: b.Actor, run: b.RunID, reason: m.reason}
+	t.buf = e.bytes(t.buf[:0], h.name, h.hash)
+	e.hash = sha256.Sum256(t.buf)
+	return h, e, nil
 }
 
 // entry is a row of the log.
@@ -172,10 +140,16 @@ type entry struct {
 	id                 uid
 	at                 int64
 	actor, run, reason string
+	hash               [sha256.Size]byte
+}
+
+// args are its columns, to be inserted.
+func (e *entry) args(tenant int64) []any {
+	return []any{e.seq, tenant, e.prev, e.was, e.op, e.id[:], e.at, e.actor, orNull(e.run), orNull(e.reason), e.hash[:]}
 }
 
 // bytes appends what the hash of e covers: the tenant, the hash before, and
-// every field, each with its length.
+// every field but the hash, each with its length.
 func (e *entry) bytes(b []byte, tenant string, before []byte) []byte {
 	put := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
 	put(tenant)

@@ -20,12 +20,16 @@ import (
 // ledger syncs; because it then can be WAL with synchronous NORMAL, which
 // costs no sync a write and still cannot be torn; and because whoever wants the
 // space back may delete it. The price is that a purge touches two files: see
-// sweep.
+// sweep. The file is opened, or made, when it is first needed.
 type vectors struct {
-	pool   *sql.DB // nil: the bank cannot be written and has none
-	ledger *reader
+	path     string
+	readOnly bool
+	ledger   *reader
 
-	mu sync.Mutex // held by whoever writes, which is one at a time
+	opening sync.Mutex // guards pool
+	pool    *sql.DB
+
+	writing sync.Mutex // held by whoever writes, which is one at a time
 }
 
 func vectorsSchema() []string {
@@ -43,65 +47,75 @@ CREATE TABLE purged (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NU
 INSERT INTO purged VALUES (1, 0);`}
 }
 
-// openVectors opens the cache or makes it anew; what cannot be read is thrown
-// away, since it can be computed again.
-func openVectors(ctx context.Context, path string, readOnly bool, r *reader) (*vectors, error) {
-	v := &vectors{ledger: r}
-	if readOnly {
-		return v, v.openPassive(ctx, path)
+// open gives the pool; nil if there is no file yet and none is to be made, or
+// if the bank cannot be written and the file cannot be read as it is.
+func (v *vectors) open(ctx context.Context, create bool) (*sql.DB, error) {
+	v.opening.Lock()
+	defer v.opening.Unlock()
+	if v.pool != nil {
+		return v.pool, nil
 	}
-	err := v.openAt(ctx, path)
-	if code := codeOf(err); err != nil && (code == memtypes.Incompatible || code == memtypes.Internal) {
+	if _, err := os.Stat(v.path); err != nil && !create {
+		return nil, nil
+	}
+	var err error
+	if v.readOnly {
+		v.pool, err = v.openPassive(ctx)
+		return v.pool, err
+	}
+	if v.pool, err = v.openWritable(ctx); damaged(err) {
 		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-			if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := os.Remove(v.path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}
 		}
-		err = v.openAt(ctx, path)
+		v.pool, err = v.openWritable(ctx)
 	}
+	return v.pool, err
+}
+
+// damaged says that a file cannot be used, so that a cache may be made anew.
+func damaged(err error) bool {
+	code := memtypes.CodeOf(fail("", err))
+	return err != nil && (code == memtypes.Incompatible || code == memtypes.Internal)
+}
+
+func (v *vectors) openPassive(ctx context.Context) (*sql.DB, error) {
+	how, err := passive(ctx, v.path, vectorsID, vectorsSchema())
 	if err != nil {
-		return nil, errors.Join(err, v.close())
+		return nil, ctx.Err()
 	}
-	return v, nil
+	return openPool(v.path, how.params())
 }
 
-// openPassive opens what is there for reading; it is no matter if there is nothing.
-func (v *vectors) openPassive(ctx context.Context, path string) error {
-	if how, err := passive(ctx, path, vectorsID, vectorsSchema()); err == nil {
-		v.pool, err = openPool(path, how.params())
-		return err
-	}
-	return ctx.Err()
-}
-
-func (v *vectors) openAt(ctx context.Context, path string) (err error) {
-	if v.pool != nil {
-		if err := v.pool.Close(); err != nil {
-			return err
-		}
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+func (v *vectors) openWritable(ctx context.Context) (_ *sql.DB, err error) {
+	f, err := os.OpenFile(v.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		err = f.Close()
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+		return nil, err
 	}
-	v.pool, err = openPool(path, pragmas("busy_timeout", 10000, "page_size", 16384, "auto_vacuum", 0, "journal_mode", "WAL",
+	pool, err := openPool(v.path, pragmas("busy_timeout", 10000, "page_size", 16384, "auto_vacuum", 0, "journal_mode", "WAL",
 		"synchronous", 1, "secure_delete", 1, "temp_store", 2))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	v.pool.SetMaxOpenConns(3)
-	c, err := v.pool.Conn(ctx)
+	pool.SetMaxOpenConns(3)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, pool.Close())
+		}
+	}()
+	c, err := pool.Conn(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	err = migrate(ctx, c, vectorsID, vectorsSchema())
 	if err = errors.Join(err, c.Close()); err != nil {
-		return err
+		return nil, err
 	}
-	return v.sweep(ctx)
+	return pool, v.sweepIn(ctx, pool)
 }
 
 func (v *vectors) close() error {
@@ -115,15 +129,23 @@ func (v *vectors) close() error {
 // ledger's log, so a purge that a crash cut off between the two files, or that
 // another process did, is made good by whoever comes next.
 func (v *vectors) sweep(ctx context.Context) error {
+	pool, err := v.open(ctx, false)
+	if err != nil || pool == nil {
+		return err
+	}
+	return v.sweepIn(ctx, pool)
+}
+
+func (v *vectors) sweepIn(ctx context.Context, pool *sql.DB) error {
 	var done int64
-	if err := v.pool.QueryRowContext(ctx, "SELECT seq FROM purged").Scan(&done); err != nil {
+	if err := pool.QueryRowContext(ctx, "SELECT seq FROM purged").Scan(&done); err != nil {
 		return err
 	}
 	missed, err := all(ctx, v.ledger.pool, scanChange, "SELECT seq, id FROM log INDEXED BY log_purges WHERE op = 5 AND seq > ? ORDER BY seq", done)
 	if err != nil || len(missed) == 0 {
 		return err
 	}
-	err = v.update(ctx, func(c *sql.Conn) error {
+	err = v.update(ctx, pool, func(c *sql.Conn) error {
 		for _, m := range missed {
 			u, _ := uidOf(m.ID)
 			if _, err := c.ExecContext(ctx, "DELETE FROM vectors WHERE id = ?", u[:]); err != nil {
@@ -136,14 +158,14 @@ func (v *vectors) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return v.truncate(ctx)
+	return v.truncate(ctx, pool)
 }
 
 // truncate empties the WAL, where what was deleted may still stand.
-func (v *vectors) truncate(ctx context.Context) error {
+func (v *vectors) truncate(ctx context.Context, pool *sql.DB) error {
 	var busy bool
 	var n, folded int
-	err := v.pool.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &n, &folded)
+	err := pool.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &n, &folded)
 	if err == nil && busy {
 		err = memtypes.Errorf("sqlite.Checkpoint", memtypes.Unavailable, "a reader or another process still needs the WAL of the vectors")
 	}
@@ -152,17 +174,18 @@ func (v *vectors) truncate(ctx context.Context) error {
 
 // checkpoint makes good all purges and empties the WAL.
 func (v *vectors) checkpoint(ctx context.Context) error {
-	if err := v.sweep(ctx); err != nil {
+	pool, err := v.open(ctx, false)
+	if err != nil || pool == nil {
 		return err
 	}
-	return v.truncate(ctx)
+	return errors.Join(v.sweepIn(ctx, pool), v.truncate(ctx, pool))
 }
 
 // update runs do in a transaction under the write lock.
-func (v *vectors) update(ctx context.Context, do func(*sql.Conn) error) (err error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	c, err := v.pool.Conn(ctx)
+func (v *vectors) update(ctx context.Context, pool *sql.DB, do func(*sql.Conn) error) (err error) {
+	v.writing.Lock()
+	defer v.writing.Unlock()
+	c, err := pool.Conn(ctx)
 	if err != nil {
 		return err
 	}
@@ -196,9 +219,13 @@ func (db *DB) PutVectors(ctx context.Context, fingerprint string, ids []memtypes
 }
 
 func (v *vectors) put(ctx context.Context, fingerprint string, ids []memtypes.ID, hash []string, vs []memtypes.Vector) error {
-	return v.update(ctx, func(c *sql.Conn) error {
+	pool, err := v.open(ctx, true)
+	if err != nil {
+		return err
+	}
+	return v.update(ctx, pool, func(c *sql.Conn) error {
 		// Looked at under the lock: a purge that comes later will find what is put here.
-		purged, err := all(ctx, v.ledger.pool, scanID, "SELECT id FROM memories WHERE state = 2 AND id IN "+idList, idsJSON(ids))
+		purged, err := all(ctx, v.ledger.pool, scanID, "SELECT id FROM log INDEXED BY memory_id WHERE state = 2 AND id IN "+idList, idsJSON(ids))
 		if err != nil {
 			return err
 		}
@@ -236,10 +263,11 @@ func (db *DB) GetVectors(ctx context.Context, fingerprint string, ids []memtypes
 	}
 	out := make([]memtypes.Vector, len(ids))
 	err := db.view(ctx, op, func(*reader) error {
-		if db.vectors.pool == nil {
-			return nil
+		pool, err := db.vectors.open(ctx, false)
+		if err != nil || pool == nil {
+			return err
 		}
-		list, err := all(ctx, db.vectors.pool, scanVector, `SELECT id, hash, vector FROM vectors
+		list, err := all(ctx, pool, scanVector, `SELECT id, hash, vector FROM vectors
 			WHERE embedder = (SELECT no FROM embedders WHERE fingerprint = ?) AND id IN `+idList, fingerprint, idsJSON(ids))
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -19,8 +20,8 @@ import (
 const (
 	maxBatch = 128  // writes that share one transaction
 	maxYield = 32   // times the writer lets others run before it goes on with a smaller batch
-	softWAL  = 1024 // pages in the WAL that are folded into the file when the writer is idle
-	hardWAL  = 8192 // pages that are folded even under load
+	softWAL  = 256  // pages in the WAL that are folded into the file when the writer is idle
+	hardWAL  = 1024 // pages that are folded even under load
 	wakeSoon = 50 * time.Millisecond
 )
 
@@ -52,12 +53,11 @@ type writer struct {
 	stopped chan struct{}
 
 	// Owned by the goroutine.
-	last   uint64          // newest seq known, 0: none known
-	heads  map[int64]*head // of tenants, true while last is the newest seq
-	broken error           // once a sync has failed
-	commit int             // commits since the WAL was last looked at
-	unfold bool            // the WAL holds what is not in the file
-	erase  bool            // the WAL holds what was purged
+	ends   ends
+	broken error // once a sync has failed
+	writes int   // since the WAL was last looked at
+	unfold bool  // the WAL holds what is not in the file
+	erase  bool  // the WAL holds what was purged
 }
 
 func startWriter(ctx context.Context, path string, s *scopes, opt *Options) (*writer, error) {
@@ -68,7 +68,10 @@ func startWriter(ctx context.Context, path string, s *scopes, opt *Options) (*wr
 	}
 	pool.SetMaxOpenConns(1)
 	w := &writer{pool: pool, scopes: s, busy: opt.Busy, queue: make(chan *write, opt.Queue),
-		folds: make(chan chan error), stopped: make(chan struct{}), erase: true, unfold: true} // a crash may have left purged text in the WAL
+		folds: make(chan chan error), stopped: make(chan struct{})}
+	if st, err := os.Stat(path + "-wal"); err == nil && st.Size() > 0 {
+		w.erase = true // a crash may have left there what was purged
+	}
 	if err := w.connect(ctx); err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
@@ -236,14 +239,15 @@ func (w *writer) transact(live []*write) (err error) {
 			r.err = no.err
 		}
 	}
-	if err := t.finish(); err != nil {
+	if err := w.ends.save(&w.stmts); err != nil {
 		return err
 	}
 	if _, err := w.stmts.commit.Exec(); err != nil {
 		return err
 	}
-	w.last, w.unfold, w.erase = t.last, true, w.erase || t.purged
-	w.commit++
+	w.unfold, w.erase = true, w.erase || t.purged
+	w.writes += len(live)
+	w.ends.committed(w.conn)
 	return nil
 }
 
@@ -251,7 +255,7 @@ func (w *writer) transact(live []*write) (err error) {
 // for good where the disk did not confirm: what it kept is unknown.
 func (w *writer) rollback(t *tx, cause error) {
 	w.stmts.rollback.Exec() // fails where SQLite rolled back itself
-	w.last, w.heads = 0, nil
+	w.ends = ends{}
 	w.scopes.forget(t.fresh)
 	if syncFailed(cause) {
 		w.broken = memtypes.Errorf("sqlite.Append", memtypes.Internal,
@@ -265,16 +269,10 @@ func (w *writer) begin() (*tx, error) {
 		return nil, err
 	}
 	t := &tx{w: w}
-	var last uint64
-	err := w.stmts.last.QueryRow().Scan(&last)
-	if err != nil && !noRows(err) {
+	if err := w.ends.refresh(w.conn, &w.stmts); err != nil {
 		w.rollback(t, err)
 		return nil, err
 	}
-	if last != w.last || w.heads == nil {
-		w.heads = map[int64]*head{}
-	}
-	t.last = last
 	return t, nil
 }
 
@@ -303,8 +301,11 @@ func (w *writer) lock() error {
 // has grown too long.
 func (w *writer) tidy(idle bool) {
 	if !idle {
-		if w.commit%64 == 0 && w.pages() >= hardWAL {
-			w.checkpoint("PASSIVE")
+		if w.writes >= 64 {
+			w.writes = 0
+			if w.pages() >= hardWAL {
+				w.checkpoint("PASSIVE")
+			}
 		}
 		return
 	}
