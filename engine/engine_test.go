@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -416,6 +417,47 @@ func TestDegradedNeverSilent(t *testing.T) {
 	a = recall(t, e, ada, "bicycle with a flat tyre")
 	if !found(a, first) || !found(a, r.Results[0].ID) || a.Degraded["sparse"] == "" || a.Degraded["dense"] != "" {
 		t.Errorf("vectors alone: %v, degraded %v, want both memories (the embedder's debt paid) and sparse named", a.Hits, a.Degraded)
+	}
+}
+
+// failsOnce is an embedder whose first batch of many texts fails.
+type failsOnce struct {
+	failed atomic.Bool
+	llm.Embedder
+}
+
+func (f *failsOnce) Embed(ctx context.Context, texts []string) ([]memtypes.Vector, error) {
+	if len(texts) > 1 && !f.failed.Swap(true) {
+		return nil, errOff
+	}
+	return f.Embedder.Embed(ctx, texts)
+}
+
+// What a late index missed is not skipped when the feed goes on without it.
+func TestALateIndexMissesNothing(t *testing.T) {
+	parts, cleanup := partsIn(t)
+	defer cleanup()
+	parts.Embedder = &failsOnce{Embedder: parts.Embedder}
+	e := openParts(t, parts, nil)
+	var drafts []memtypes.Draft
+	for i := range 1200 { // several batches of the feed
+		d := said(t, "Line "+strconv.Itoa(i)+" of a long day.", i)
+		d.Talk.Session = strconv.Itoa(i / 10)
+		drafts = append(drafts, d)
+	}
+	r, err := e.Remember(t.Context(), drafts, nil)
+	if err != nil || !slices.Equal(r.Pending, []string{"dense"}) {
+		t.Fatalf("pending = %v, %v, want dense", r.Pending, err)
+	}
+	recall(t, e, user(t, "ada"), "a long day")
+	drifts, err := e.Reconcile(t.Context(), false)
+	if err != nil || len(drifts) != 2 {
+		t.Fatalf("drifts = %v, %v", drifts, err)
+	}
+	for _, d := range drifts {
+		if !d.OK() || d.Held != 1200 {
+			t.Errorf("index %s holds %d, misses %d, want all 1200", d.Index, d.Held, len(d.Missing))
+		}
 	}
 }
 

@@ -104,12 +104,14 @@ func (e *Engine) project(ctx context.Context, changes []ledger.Change, late lag)
 		return err
 	}
 	to := changes[len(changes)-1].Seq
-	errs := e.apply(ctx, e.indexes.Load(), ps, dead, revs)
+	errs := e.apply(ctx, e.indexes.Load(), ps, dead, revs, late)
 	for name, mark := range map[string]*atomic.Uint64{"dense": &e.denseMark, "sparse": &e.sparseMark} {
-		if errs[name] == nil {
-			mark.Store(max(mark.Load(), to))
-		} else if late[name] == nil {
+		switch {
+		case late[name] != nil: // left out: its mark stays where it failed
+		case errs[name] != nil:
 			late[name] = errs[name]
+		default:
+			mark.Store(max(mark.Load(), to))
 		}
 	}
 	e.unsaved.Add(int64(len(changes)))
@@ -167,15 +169,18 @@ func whole(near []memtypes.Memory, i int, id memtypes.ID) bool {
 	return i >= middle-contextReach && i <= middle+contextReach
 }
 
-// apply writes projections and removals to both indexes of ix, side by side:
-// neither waits for the other, and each says for itself what went wrong.
-func (e *Engine) apply(ctx context.Context, ix *indexes, ps []projection, dead []memtypes.ID, revs map[memtypes.ID]uint64) lag {
+// apply writes projections and removals to both indexes of ix but those that
+// are late, side by side: neither waits for the other, and each says for
+// itself what went wrong.
+func (e *Engine) apply(ctx context.Context, ix *indexes, ps []projection, dead []memtypes.ID, revs map[memtypes.ID]uint64, late lag) lag {
 	var inDense, inSparse error
 	var wg sync.WaitGroup
-	if ix.dense != nil && !e.foreign.Load() {
+	if ix.dense != nil && !e.foreign.Load() && late["dense"] == nil {
 		wg.Go(func() { inDense = e.applyDense(ctx, ix.dense, ps, dead, revs) })
 	}
-	inSparse = e.applySparse(ctx, ix.sparse, ps, dead, revs)
+	if late["sparse"] == nil {
+		inSparse = e.applySparse(ctx, ix.sparse, ps, dead, revs)
+	}
 	wg.Wait()
 	return lag{"dense": inDense, "sparse": inSparse}
 }

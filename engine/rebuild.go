@@ -76,7 +76,7 @@ func (e *Engine) fill(ctx context.Context, ix *indexes, progress Progress) error
 		if err != nil {
 			return err
 		}
-		if err := e.apply(ctx, ix, ps, nil, nil).first(); err != nil {
+		if err := e.apply(ctx, ix, ps, nil, nil, nil).first(); err != nil {
 			return err
 		}
 		if done += len(ids); progress != nil {
@@ -197,9 +197,9 @@ func (e *Engine) repair(ctx context.Context, ix *indexes, drifts []Drift, held [
 		if err != nil {
 			return err
 		}
-		if err := e.apply(ctx, ix, ps, nil, nil).first(); err != nil {
+		if err := e.apply(ctx, ix, ps, nil, nil, nil).first(); err != nil {
 			return err
 		}
 	}
-	return e.apply(ctx, ix, nil, dead, revs).first()
+	return e.apply(ctx, ix, nil, dead, revs, nil).first()
 }

@@ -42,7 +42,8 @@ type Question struct {
 // Questions are of the three kinds, in both languages.
 func Questions() []Question {
 	return []Question{
-		{"Which nut makes Tom ill?", nil, "a turn found by meaning: it says neither \"ill\" nor who Tom is", "swells up from hazelnuts"},
+		{"Which nut makes Tom's throat swell?", nil, "words in common, and the meaning of \"nut\"", "swells up from hazelnuts"},
+		{"What colour is the front room?", nil, "the answer shares no word with the question: its neighbours do", "Sage green below"},
 		{"What did Tom find out on 14 April?", []memtypes.Kind{memtypes.Dialogue}, "a date in the question, which no turn spells out", "E7 was only flour in the door latch"},
 		{"林月的女儿在学什么乐器？", nil, "a question in Chinese", "学古筝"},
 		{"用多热的水泡龙井？", []memtypes.Kind{memtypes.Knowledge}, "a document in Chinese, by its section", "八十到八十五度"},

@@ -25,6 +25,7 @@ type Analyzer struct {
 	cut    func(han string) []string
 	stops  map[string]bool
 	lemmas map[string]string
+	whole  map[string]bool
 	stems  *stemCache
 }
 
@@ -53,7 +54,7 @@ func NewAnalyzer(o *AnalyzerOptions) *Analyzer {
 	}
 	a := &Analyzer{plain: o.Plain, cut: o.Words, stops: stopWords(), stems: new(stemCache)}
 	if !o.Plain {
-		a.lemmas = irregular()
+		a.lemmas, a.whole = irregular(), whole()
 	}
 	return a
 }
@@ -141,7 +142,7 @@ func (a *Analyzer) scriptOf(r rune) script {
 	switch {
 	case r < 0x0e00:
 		return spaced
-	case r == '々' || r == '〇' || unicode.Is(unicode.Han, r):
+	case '一' <= r && r <= '鿿' || r == '々' || r == '〇' || unicode.Is(unicode.Han, r):
 		if a.cut == nil {
 			return unspaced
 		}

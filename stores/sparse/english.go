@@ -22,6 +22,9 @@ func (a *Analyzer) stemNew(w string) string {
 	if base, ok := a.lemmas[w]; ok {
 		w = base
 	}
+	if a.whole[w] {
+		return w
+	}
 	return english.Stem(w, true)
 }
 
@@ -56,10 +59,21 @@ func stopWords() map[string]bool {
 	return stops
 }
 
-// irregular maps irregular forms of verbs and nouns to the dictionary form.
+// whole are dictionary forms that the stemmer would make one with another
+// word: evening with even, organize with organ, university with universe.
+func whole() map[string]bool {
+	words := map[string]bool{}
+	for w := range strings.FieldsSeq("evening university universal international internal interval organize emergency lateral") {
+		words[w] = true
+	}
+	return words
+}
+
+// irregular maps irregular forms of verbs and nouns, and those of the whole
+// words, to the dictionary form.
 // Forms that are as often another word (rose, bit, lives, bore) are left out.
 func irregular() map[string]string {
-	const forms = `become became; begin began begun; bend bent; bite bitten; bleed bled; blow blew blown;
+	const forms = `add added adding; become became; begin began begun; bend bent; bite bitten; bleed bled; blow blew blown;
 		break broke broken; breed bred; bring brought; build built; burn burnt; buy bought; catch caught;
 		choose chose chosen; come came; creep crept; deal dealt; dig dug; do does did done; draw drew drawn;
 		dream dreamt; drink drank drunk; drive drove driven; eat ate eaten; fall fell fallen; feed fed; feel felt;
@@ -77,7 +91,10 @@ func irregular() map[string]string {
 		write wrote written;
 		child children; man men; woman women; person people; foot feet; tooth teeth; mouse mice; goose geese;
 		ox oxen; wife wives; knife knives; wolf wolves; shelf shelves; thief thieves; loaf loaves; calf calves;
-		half halves; scarf scarves`
+		half halves; scarf scarves;
+		evening evenings; university universities; universal universally; international internationally; internal internally;
+		interval intervals; organize organized organizes organizing organizer organizers organization organizations;
+		emergency emergencies; lateral laterally`
 	lemmas := map[string]string{}
 	for entry := range strings.SplitSeq(forms, ";") {
 		words := strings.Fields(entry)

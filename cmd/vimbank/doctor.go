@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vimbank/vimbank/bank"
+	"github.com/vimbank/vimbank/engine"
+	"github.com/vimbank/vimbank/memtypes"
+)
+
+// finding is what the doctor says of one thing.
+type finding struct {
+	Check  string `json:"check"`
+	Status string `json:"status"` // ok, warn or fail
+	Detail string `json:"detail"`
+}
+
+const okay, warning, failing = "ok", "warn", "fail"
+
+// diagnosis collects findings, and the code of the worst.
+type diagnosis struct {
+	Findings []finding    `json:"findings"`
+	Bank     string       `json:"bank"`
+	Report   *bank.Report `json:"report,omitempty"`
+	code     memtypes.Code
+}
+
+func (d *diagnosis) add(check, status, format string, args ...any) {
+	d.Findings = append(d.Findings, finding{check, status, fmt.Sprintf(format, args...)})
+}
+
+// fail notes an error; the first one decides the exit code.
+func (d *diagnosis) fail(check string, err error) {
+	d.add(check, failing, "%s", oneLine(err))
+	if d.code == "" {
+		d.code = memtypes.CodeOf(err)
+	}
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Look whether the bank and its surroundings are sound",
+		Long: `Look at the settings, the folder, the disk, the ledger (its file, its invariants, the
+hash chain of its audit trail), the embedder, and whether both indexes are in step with
+the ledger. Nothing is changed. The exit code is that of the first thing that failed.`,
+		Example: "  vimbank doctor --bank DIR\n  vimbank doctor --json",
+		GroupID: groupBank,
+		Args:    args(0, 0, "no argument"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d := &diagnosis{}
+			a.examine(cmd.Context(), d)
+			if err := cmd.Context().Err(); err != nil {
+				return memtypes.Errorf("vimbank", memtypes.Canceled, "%w", err)
+			}
+			return a.printDiagnosis(d)
+		},
+	}
+}
+
+// examine looks at one thing after the other, from the outside in; what cannot
+// be looked at because an outer thing failed is left out.
+func (a *app) examine(ctx context.Context, d *diagnosis) {
+	d.add("version", okay, "%s", versionLine())
+	l, err := a.settings()
+	if err != nil {
+		d.fail("settings", err)
+		return
+	}
+	d.add("settings", okay, "profile %s, ranking %s, embedder %s", l.Config.Profile, l.Config.Recall.Profile, l.Config.Embedder.Kind)
+	if len(l.Ignored) > 0 {
+		d.add("settings", warning, "variables that are no settings: %s", strings.Join(l.Ignored, ", "))
+	}
+	if d.Bank, err = a.folder(); err != nil {
+		d.fail("bank", err)
+		return
+	}
+	if abs, err := filepath.Abs(d.Bank); err == nil {
+		d.Bank = abs
+	}
+	if err := there(d.Bank); err != nil {
+		d.fail("bank", err)
+		return
+	}
+	a.examineDisk(d)
+	if !bank.Exists(d.Bank) {
+		d.add("bank", warning, "%s holds no bank yet: the first add or import makes it", d.Bank)
+		return
+	}
+	if a.examineLedger(ctx, d) {
+		a.examineIndexes(ctx, d)
+	}
+}
+
+func (a *app) examineDisk(d *diagnosis) {
+	if free, ok := freeBytes(d.Bank); !ok {
+		d.add("disk", warning, "the free space of this file system cannot be told")
+	} else if free < 256<<20 {
+		d.add("disk", warning, "only %s free at %s", bytesOf(free), d.Bank)
+	} else {
+		d.add("disk", okay, "%s free", bytesOf(free))
+	}
+	if st, err := os.Stat(d.Bank); err == nil && st.Mode().Perm()&0o077 != 0 {
+		d.add("permissions", warning, "others on this machine may look into the bank: its folder is %v, better is drwx------", st.Mode())
+	} else if err == nil {
+		d.add("permissions", okay, "the folder is its owner's alone")
+	}
+}
+
+// examineLedger reports whether there is a ledger to go on with.
+func (a *app) examineLedger(ctx context.Context, d *diagnosis) bool {
+	r, err := bank.Inspect(ctx, d.Bank)
+	if err != nil {
+		d.fail("ledger", err)
+		return false
+	}
+	d.Report = &r
+	s := &r.Stats
+	if r.Damage != "" {
+		d.fail("ledger", memtypes.Errorf("vimbank", memtypes.Internal, "%s", r.Damage))
+	} else {
+		d.add("ledger", okay, "file, invariants and audit trail are sound; schema %d, revision %d, %s", s.Schema, s.Head, bytesOf(s.Bytes+s.VecBytes))
+	}
+	if r.ReadOnly {
+		d.add("ledger", warning, "it can be read, but not written, by this user")
+	}
+	for _, c := range s.Counts {
+		d.add("memories", okay, "%s", c)
+	}
+	if len(s.Counts) == 0 {
+		d.add("memories", okay, "none yet")
+	}
+	return true
+}
+
+func (a *app) examineIndexes(ctx context.Context, d *diagnosis) {
+	dir := d.Bank
+	o, err := a.bankOptions(ctx, opening{readOnly: true})
+	if err != nil {
+		d.fail("embedder", err)
+		return
+	}
+	start := time.Now()
+	e, err := bank.Open(ctx, dir, o)
+	if err != nil {
+		d.fail("indexes", err)
+		return
+	}
+	took := time.Since(start)
+	defer func() {
+		if err := e.Close(context.WithoutCancel(ctx)); err != nil {
+			d.fail("indexes", err)
+		}
+	}()
+	if emb := e.Stats().Embedder; emb == "" {
+		d.add("embedder", okay, "none: memories are found by words only")
+	} else {
+		d.add("embedder", okay, "%s", emb)
+	}
+	drifts, err := e.Reconcile(ctx, false)
+	if err != nil {
+		d.fail("indexes", err)
+		return
+	}
+	d.addDrifts(drifts, took)
+}
+
+func (d *diagnosis) addDrifts(drifts []engine.Drift, took time.Duration) {
+	for i := range drifts {
+		x := &drifts[i]
+		if x.OK() {
+			d.add("indexes", okay, "%s: %s, in step with the ledger", x.Index, plural(x.Held, "memory", "memories"))
+			continue
+		}
+		d.fail("indexes", memtypes.Errorf("vimbank", memtypes.Conflict, "%s: %d missing, %d stale, %d ghosts; run vimbank reconcile --repair",
+			x.Index, len(x.Missing), len(x.Stale), len(x.Ghosts)))
+	}
+	d.add("indexes", okay, "open in %v", took.Round(time.Millisecond))
+}
+
+func (a *app) printDiagnosis(d *diagnosis) error {
+	failed := 0
+	for _, f := range d.Findings {
+		if f.Status == failing {
+			failed++
+		}
+	}
+	if a.flags.json {
+		if err := a.printJSON(d); err != nil {
+			return err
+		}
+	} else {
+		a.printf("bank %s\n", d.Bank)
+		for _, f := range d.Findings {
+			mark := map[string]string{okay: a.show.good("ok  "), warning: a.show.warn("warn"), failing: a.show.bad("FAIL")}[f.Status]
+			a.printf("  %s  %s %s\n", mark, pad(f.Check, 12), f.Detail)
+		}
+	}
+	if failed > 0 {
+		return memtypes.Errorf("vimbank", d.code, "%s of %d failed", plural(failed, "check", "checks"), len(d.Findings))
+	}
+	return nil
+}
+
+// bytesOf writes a number of bytes for people.
+func bytesOf(n int64) string {
+	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	v, i := float64(n), 0
+	for v >= 1024 && i+1 < len(units) {
+		v, i = v/1024, i+1
+	}
+	if i == 0 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%.1f %s", v, units[i])
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"vimbank": func() { os.Exit(vimbank()) }})
+}
+
+var idPattern = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// TestScript runs the command as people do; each script says what it shows.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("NO_COLOR", "1")
+			return nil
+		},
+		Condition: func(cond string) (bool, error) { return cond == "root" && os.Geteuid() == 0, nil },
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			// setid NAME [FILE] keeps the first id of the last output, or of a file, in a variable.
+			"setid": func(ts *testscript.TestScript, neg bool, args []string) {
+				file := "stdout"
+				if len(args) > 1 {
+					file = args[1]
+				}
+				id := idPattern.FindString(ts.ReadFile(file))
+				if neg || len(args) == 0 || id == "" {
+					ts.Fatalf("setid NAME [FILE]: no id in %s", file)
+				}
+				ts.Setenv(args[0], id)
+			},
+			// code N TEXT ARGS... runs vimbank, which must end with exit code N and one line of error that holds TEXT.
+			"code": func(ts *testscript.TestScript, _ bool, args []string) { runWithCode(ts, args) },
+			// biggen N FILE writes a text of N bytes.
+			"biggen": func(ts *testscript.TestScript, _ bool, args []string) {
+				n, err := strconv.Atoi(args[0])
+				ts.Check(err)
+				ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Repeat("word ", n/5+1)[:n-1]+"x"), 0o600))
+			},
+			// runid NAME FILE keeps the id of a decay run.
+			"runid": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Setenv(args[0], regexp.MustCompile(`decay-[0-9TZ]+-[0-9a-f]{8}`).FindString(ts.ReadFile(args[1])))
+			},
+			// empty DIR fails if there is something in it.
+			"empty": func(ts *testscript.TestScript, _ bool, args []string) {
+				entries, err := os.ReadDir(ts.MkAbs(args[0]))
+				ts.Check(err)
+				if len(entries) > 0 {
+					ts.Fatalf("%s holds %s, want nothing", args[0], entries[0].Name())
+				}
+			},
+			// newer DIR makes the bank in DIR one of a later version.
+			"newer": func(ts *testscript.TestScript, _ bool, args []string) { makeNewer(ts, ts.MkAbs(args[0])) },
+			// samememories A B compares two exports, but for what a ledger counts itself.
+			"samememories": func(ts *testscript.TestScript, _ bool, args []string) {
+				if d := cmp.Diff(exported(ts, args[0]), exported(ts, args[1])); d != "" {
+					ts.Fatalf("the exports differ (-%s +%s):\n%s", args[0], args[1], d)
+				}
+			},
+		},
+	})
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// runWithCode is the script command `code N STDERR-TEXT ARGS...`: vimbank with
+// ARGS must end with exit code N; what it wrote to standard error must be one
+// line that begins "vimbank: " and holds STDERR-TEXT. Lines that only report
+// are not used with it.
+func runWithCode(ts *testscript.TestScript, args []string) {
+	if len(args) < 3 {
+		ts.Fatalf("usage: code N TEXT ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	cmd := exec.CommandContext(context.Background(), "vimbank", args[2:]...)
+	cmd.Dir, cmd.Env = ts.MkAbs("."), append(os.Environ(), "NO_COLOR=1")
+	for _, name := range []string{"VIMBANK_BANK", "VIMBANK_CONFIG", "VIMBANK_SCOPE_USER", "HOME"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	got := 0
+	if err := cmd.Run(); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code = %d, want %d; standard error:\n%s", got, want, stderr.String())
+	}
+	text := strings.TrimSuffix(stderr.String(), "\n")
+	if strings.Contains(text, "\n") || !strings.HasPrefix(text, "vimbank: ") || !strings.Contains(text, args[1]) {
+		ts.Fatalf("standard error = %q, want one line that begins %q and holds %q", text, "vimbank: ", args[1])
+	}
+}
+
+// exported reads an export without revision numbers, which count a ledger's own changes.
+func exported(ts *testscript.TestScript, file string) (out []map[string]any) {
+	for line := range strings.Lines(ts.ReadFile(file)) {
+		var m map[string]any
+		ts.Check(json.Unmarshal([]byte(line), &m))
+		delete(m, "rev")
+		out = append(out, m)
+	}
+	return out
+}
+
+// makeNewer raises the version in the ledger's file: bytes 60 to 63 of a SQLite file.
+func makeNewer(ts *testscript.TestScript, dir string) {
+	f, err := os.OpenFile(filepath.Join(dir, "ledger.db"), os.O_RDWR, 0)
+	ts.Check(err)
+	_, err = f.WriteAt([]byte{0, 0, 0, 99}, 60)
+	ts.Check(errors.Join(err, f.Close()))
+}
