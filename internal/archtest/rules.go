@@ -51,7 +51,7 @@ func rooms() map[string][]string {
 		"eval":    {"memtypes", "engine", "ingest", "fusion"},
 		"sample":  {"memtypes"},
 		"configs": {"memtypes", "fusion", "forgetting", "admit", "llm", "llm/openai", "upkeep"},
-		"bank": {"memtypes", "engine", "llm", "llm/local", "stores/ledger/sqlite",
+		"bank": {"memtypes", "engine", "llm", "llm/local", "upkeep", "stores/ledger", "stores/ledger/sqlite",
 			"stores/dense", "stores/sparse"},
 		"cmd/vimbank": {"memtypes", "fusion", "forgetting", "timeword", "engine", "bank", "configs", "eval", "ingest",
 			"sample", "upkeep", "llm", "llm/local", "llm/openai", "stores/ledger", "stores/dense"},
