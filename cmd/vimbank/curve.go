@@ -14,7 +14,7 @@ import (
 )
 
 type curveFlags struct {
-	kind, recalls, horizon, now string
+	kind, recalls, horizon string
 	linear                      bool
 }
 

@@ -1,9 +1,11 @@
 package dense
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 	"time"
@@ -22,24 +24,26 @@ func Load(path string, dim int, note string, o *Options) (*Flat, uint64, error) 
 	if err != nil {
 		return nil, 0, err
 	}
-	h, payload, err := snapshot.Read(path, snapshot.Header{Kind: snapshotKind, Version: snapshotVersion})
+	h, err := snapshot.Scan(path, snapshot.Header{Kind: snapshotKind, Version: snapshotVersion}, func(h snapshot.Header, r *bufio.Reader) error {
+		if h.Note != note {
+			return memtypes.Errorf(op, memtypes.Incompatible, "%s: found an index of %q, wanted one of %q", filepath.Base(path), h.Note, note)
+		}
+		if err := f.decode(r); err != nil {
+			return memtypes.Errorf(op, memtypes.Incompatible, "%s: %w", filepath.Base(path), err)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, 0, err
-	}
-	if h.Note != note {
-		return nil, 0, memtypes.Errorf(op, memtypes.Incompatible, "%s: found an index of %q, wanted one of %q", filepath.Base(path), h.Note, note)
-	}
-	if err := f.decode(payload); err != nil {
-		return nil, 0, memtypes.Errorf(op, memtypes.Incompatible, "%s: %w", filepath.Base(path), err)
 	}
 	return f, h.Mark, nil
 }
 
 // decode fills f, which is empty, from a payload.
-func (f *Flat) decode(b []byte) error {
+func (f *Flat) decode(r *bufio.Reader) error {
 	f.write.Lock()
 	defer f.write.Unlock()
-	d := &decoder{b: b, dim: f.dim, names: map[string]string{}}
+	d := &decoder{r: r, dim: f.dim, names: map[string]string{}}
 	if dim := d.uint(); d.err == nil && dim != uint64(f.dim) {
 		return fmt.Errorf("found vectors of %d dimensions, wanted %d", dim, f.dim)
 	}
@@ -91,54 +95,64 @@ func (f *Flat) bury(d *decoder) {
 
 // decoder reads a payload; after the first error every value is zero.
 type decoder struct {
-	b     []byte
+	r     *bufio.Reader
 	err   error
 	dim   int
 	names map[string]string // one copy of each facet
 	vecs  []memtypes.Vector // scratch, used again for each group
 }
 
-var errShort = errors.New("the payload is cut short")
+// maxString is above any string in a payload, and within what the reader can show at once.
+const maxString = 1 << 16
 
-// take is the next n bytes, or nil.
+// take is the next n bytes, valid until the next read, or nil.
 func (d *decoder) take(n uint64) []byte {
-	if d.err == nil && n > uint64(len(d.b)) {
-		d.err = errShort
+	if d.err == nil && n > maxString && n != uint64(4*d.dim) {
+		d.err = fmt.Errorf("a string of %d bytes", n)
 	}
 	if d.err != nil {
 		return nil
 	}
-	out := d.b[:n]
-	d.b = d.b[n:]
-	return out
+	b, err := d.r.Peek(int(n))
+	if d.failed(err) {
+		return nil
+	}
+	d.r.Discard(int(n)) // cannot fail: these bytes have been seen
+	return b
+}
+
+// failed keeps the first error.
+func (d *decoder) failed(err error) bool {
+	if d.err == nil && err != nil {
+		d.err = err
+		if errors.Is(err, io.EOF) {
+			d.err = errors.New("the payload is cut short")
+		}
+	}
+	return d.err != nil
 }
 
 func (d *decoder) byte() byte {
-	if b := d.take(1); b != nil {
-		return b[0]
+	b, err := d.r.ReadByte()
+	if d.failed(err) {
+		return tagEnd
 	}
-	return tagEnd
+	return b
 }
 
 func (d *decoder) uint() uint64 {
-	x, n := binary.Uvarint(d.b)
-	return decoded(d, x, n)
+	x, err := binary.ReadUvarint(d.r)
+	if d.failed(err) {
+		return 0
+	}
+	return x
 }
 
 func (d *decoder) int() int64 {
-	x, n := binary.Varint(d.b)
-	return decoded(d, x, n)
-}
-
-// decoded steps over the n bytes of x; n is not positive if there was no number.
-func decoded[T int64 | uint64](d *decoder, x T, n int) T {
-	if d.err == nil && n <= 0 {
-		d.err = errShort
-	}
-	if d.err != nil {
+	x, err := binary.ReadVarint(d.r)
+	if d.failed(err) {
 		return 0
 	}
-	d.b = d.b[n:]
 	return x
 }
 
@@ -198,8 +212,9 @@ func (d *decoder) end(n uint64) error {
 		return d.err
 	case want != n:
 		return fmt.Errorf("found %d records, wanted %d", n, want)
-	case len(d.b) != 0:
-		return fmt.Errorf("%d bytes follow the end", len(d.b))
+	}
+	if _, err := d.r.ReadByte(); !errors.Is(err, io.EOF) {
+		return errors.New("there are bytes after the end")
 	}
 	return nil
 }

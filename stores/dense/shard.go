@@ -55,8 +55,8 @@ func (s *shard) add(d *Doc, rows *[2]*row) uint32 {
 		s.ids, s.facets = append(s.ids, ""), append(s.facets, memtypes.Facets{})
 		s.revs, s.spots = append(s.revs, 0), append(s.spots, spot{none, none})
 	}
-	s.ids[doc], s.facets[doc], s.revs[doc] = d.ID, d.Facets, d.Rev
 	s.set.Put(doc, d.Facets, nil)
+	s.ids[doc], s.facets[doc], s.revs[doc] = d.ID, s.set.Shared(d.Facets), d.Rev
 	s.place(doc, rows)
 	return doc
 }
@@ -64,7 +64,7 @@ func (s *shard) add(d *Doc, rows *[2]*row) uint32 {
 // replace makes d the content of doc.
 func (s *shard) replace(doc uint32, d *Doc, rows *[2]*row) {
 	s.set.Put(doc, d.Facets, &s.facets[doc])
-	s.facets[doc], s.revs[doc] = d.Facets, d.Rev
+	s.facets[doc], s.revs[doc] = s.set.Shared(d.Facets), d.Rev
 	s.clear(doc)
 	s.place(doc, rows)
 }
