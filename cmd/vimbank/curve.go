@@ -15,7 +15,7 @@ import (
 
 type curveFlags struct {
 	kind, recalls, horizon string
-	linear                      bool
+	linear                 bool
 }
 
 func (a *app) curveCommand() *cobra.Command {

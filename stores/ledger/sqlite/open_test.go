@@ -204,7 +204,6 @@ func TestReadOnly(t *testing.T) {
 // A folder that may not be written is read; where SQLite would have to repair
 // it first, that is said.
 func TestUnwritableFolder(t *testing.T) {
-	t.Skip("open: a reader beside a writer in an unwritable folder does not report ReadOnly yet")
 	run := func(dir string) (out []string) {
 		c := child(t, "read", dir, "ann")
 		if os.Getuid() == 0 { // who may write everything, so be someone else
