@@ -105,24 +105,25 @@ func found(tb testing.TB, f *Flat, q Query) []memtypes.ID {
 	return ids
 }
 
-// nearest is the exact k nearest of vs, by cosine in float64, ties by ID.
-func nearest(vs []memtypes.Vector, q memtypes.Vector, k int) []memtypes.ID {
-	type scored struct {
-		i int
-		s float64
-	}
-	all := make([]scored, len(vs))
+// nearestAt is where the exact k nearest of vs stand, by cosine in float64.
+func nearestAt(vs []memtypes.Vector, q memtypes.Vector, k int) []int {
+	scores, at := make([]float64, len(vs)), make([]int, len(vs))
 	for i, v := range vs {
-		var s float64
 		for j, x := range v {
-			s += float64(x) * float64(q[j])
+			scores[i] += float64(x) * float64(q[j])
 		}
-		all[i] = scored{i, s / norm(v)}
+		scores[i] /= norm(v)
+		at[i] = i
 	}
-	slices.SortFunc(all, func(a, b scored) int { return cmp.Or(cmp.Compare(b.s, a.s), cmp.Compare(a.i, b.i)) })
-	ids := make([]memtypes.ID, min(k, len(all)))
-	for i := range ids {
-		ids[i] = numbered(all[i].i)
+	slices.SortFunc(at, func(a, b int) int { return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b)) })
+	return at[:min(k, len(at))]
+}
+
+// nearest is the IDs of nearestAt, in an index made by filled.
+func nearest(vs []memtypes.Vector, q memtypes.Vector, k int) []memtypes.ID {
+	var ids []memtypes.ID
+	for _, i := range nearestAt(vs, q, k) {
+		ids = append(ids, numbered(i))
 	}
 	return ids
 }
