@@ -59,6 +59,15 @@ func (s *Scores) Get(c Channel) (float64, bool) {
 	return s.value[c], s.has[c]
 }
 
+// join keeps the higher of what each channel gave here and in other.
+func (s *Scores) join(other *Scores) {
+	for c := range channels {
+		if v, ok := other.Get(c); ok && (!s.has[c] || v > s.value[c]) {
+			s.value[c], s.has[c] = v, true
+		}
+	}
+}
+
 // Depth is how many of a channel's best matches the ranking must see: a cosine
 // is judged by its rise over the one at this place.
 const Depth = 100

@@ -152,11 +152,5 @@ const fullSaying = 84
 // says grows with the words of text outside its question sentences, in [0,1]:
 // a turn that only asks, greets or agrees seldom holds an answer.
 func says(text string) float64 {
-	n := 0.0
-	for _, s := range sentences(text) {
-		if !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, "？") {
-			n += countWords(s)
-		}
-	}
-	return unit(math.Log1p(n) / math.Log(fullSaying))
+	return unit(math.Log1p(stated(text)) / math.Log(fullSaying))
 }

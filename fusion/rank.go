@@ -3,6 +3,7 @@ package fusion
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/vimbank/vimbank/memtypes"
 )
@@ -32,55 +33,66 @@ func Rank(q Query, cands []Candidate, p Profile, o *Options) []memtypes.Hit {
 			a.all[c] = stat
 		}
 	}
-	hits := make([]memtypes.Hit, len(a.cands))
 	score := a.scorer(p)
+	order := make([]placed, len(a.cands))
 	for i := range a.cands {
-		hits[i] = hitOf(&a.cands[i], score(i))
+		reasons := score(i)
+		order[i] = placed{place: i, score: total(reasons), when: a.cands[i].Memory.When(), reasons: reasons}
 	}
-	slices.SortFunc(hits, before)
+	slices.SortFunc(order, before)
+	hits := make([]memtypes.Hit, len(order))
+	for j, p := range order {
+		c := &a.cands[p.place]
+		hits[j] = memtypes.Hit{Memory: c.Memory, Score: p.score, Retention: c.Retention, Reasons: p.reasons}
+	}
 	return fold(hits)
 }
 
-// hitOf sums the reasons. Every recipe makes their points sum to [0,1]; the
+// placed is a candidate with what it is sorted by.
+type placed struct {
+	place   int // among the candidates, which are in the order of their IDs
+	score   float64
+	when    time.Time
+	reasons []memtypes.Reason
+}
+
+// total sums the reasons. Every recipe makes their points sum to [0,1]; the
 // clamp takes off only what floating point adds.
-func hitOf(c *Candidate, reasons []memtypes.Reason) memtypes.Hit {
+func total(reasons []memtypes.Reason) float64 {
 	s := 0.0
 	for _, r := range reasons {
 		s += r.Points
 	}
-	return memtypes.Hit{Memory: c.Memory, Score: unit(s), Retention: c.Retention, Reasons: reasons}
+	return unit(s)
 }
 
-// before orders hits: score, then the newer, then the ID.
-func before(x, y memtypes.Hit) int {
-	return cmp.Or(
-		cmp.Compare(y.Score, x.Score),
-		y.Memory.When().Compare(x.Memory.When()),
-		cmp.Compare(x.Memory.ID, y.Memory.ID),
-	)
+// before orders candidates: score, then the newer, then the ID.
+func before(x, y placed) int {
+	if c := cmp.Compare(y.score, x.score); c != 0 {
+		return c
+	}
+	if c := y.when.Compare(x.when); c != 0 {
+		return c
+	}
+	return x.place - y.place
 }
 
 // union joins the candidates of one ID and orders them by ID, so that sums
 // over candidates do not depend on the order they came in.
 func union(cands []Candidate) []Candidate {
-	at := make(map[memtypes.ID]int, len(cands))
+	order := make([]int, len(cands))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(x, y int) int { return cmp.Compare(cands[x].Memory.ID, cands[y].Memory.ID) })
 	out := make([]Candidate, 0, len(cands))
-	for _, c := range cands {
-		i, ok := at[c.Memory.ID]
-		if !ok {
-			at[c.Memory.ID] = len(out)
-			out = append(out, c)
-			continue
-		}
-		for ch := range channels {
-			if v, ok := c.Scores.Get(ch); ok {
-				if old, had := out[i].Scores.Get(ch); !had || v > old {
-					out[i].Scores.Set(ch, v)
-				}
-			}
+	for _, i := range order {
+		if n := len(out); n == 0 || out[n-1].Memory.ID != cands[i].Memory.ID {
+			out = append(out, cands[i])
+		} else {
+			out[n-1].Scores.join(&cands[i].Scores)
 		}
 	}
-	slices.SortFunc(out, func(x, y Candidate) int { return cmp.Compare(x.Memory.ID, y.Memory.ID) })
 	return out
 }
 

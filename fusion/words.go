@@ -3,6 +3,7 @@ package fusion
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // plainWords is text in lower case with single spaces between its words. What
@@ -35,48 +36,62 @@ func plainWords(text string) string {
 	return b.String()
 }
 
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+func isWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
 
 func isHan(r rune) bool { return r >= 0x3400 && unicode.Is(unicode.Han, r) }
 
-// countWords is how many words s has; a Han character counts .6, for a Chinese
-// word has one or two.
-func countWords(s string) float64 {
-	n, in := 0.0, false
-	for _, r := range s {
-		switch {
-		case isHan(r):
-			n, in = n+.6, false
-		case isWord(r):
-			if !in {
-				n++
-			}
-			in = true
-		default:
-			in = in && (r == '\'' || r == '’')
-		}
-	}
-	return n
+// wordCount counts the words of the runes handed to it; a Han character counts
+// .6, for a Chinese word has one or two.
+type wordCount struct {
+	n  float64
+	in bool // a word is under way
 }
 
-// sentences cuts text after the marks that end one, marks included, spaces
-// around trimmed.
-func sentences(text string) []string {
-	var out []string
-	start, ended := 0, false
-	for i, r := range text {
-		end := strings.ContainsRune(".!?。！？\n", r)
+func (c *wordCount) add(r rune) {
+	switch {
+	case isHan(r):
+		c.n, c.in = c.n+.6, false
+	case isWord(r):
+		if !c.in {
+			c.n++
+		}
+		c.in = true
+	default:
+		c.in = c.in && (r == '\'' || r == '’')
+	}
+}
+
+// stated is how many words text has outside its question sentences. A sentence
+// ends after the marks that end one, and asks if the last of them does.
+func stated(text string) float64 {
+	sum, ended, last := 0.0, false, ' '
+	var sentence wordCount
+	for _, r := range text {
+		end := r < utf8.RuneSelf && endsSentence[r] || r == '。' || r == '！' || r == '？'
 		if ended && !end {
-			out = append(out, strings.TrimSpace(text[start:i]))
-			start = i
+			if last != '?' && last != '？' {
+				sum += sentence.n
+			}
+			sentence = wordCount{}
+		}
+		sentence.add(r)
+		if !unicode.IsSpace(r) {
+			last = r
 		}
 		ended = end
 	}
-	if s := strings.TrimSpace(text[start:]); s != "" {
-		out = append(out, s)
+	if last != '?' && last != '？' {
+		sum += sentence.n
 	}
-	return out
+	return sum
 }
+
+var endsSentence = [utf8.RuneSelf]bool{'.': true, '!': true, '?': true, '\n': true}
 
 // isQuestion reports whether text asks: a question mark, an English question
 // word or auxiliary in front, or a Chinese question word or particle.
@@ -97,15 +112,38 @@ func isQuestion(text string) bool {
 }
 
 // firstPerson reports whether text speaks of its speaker: I, me, my, we, our ...
+// It is asked of every candidate, so it takes the words as plainWords would,
+// but one by one and without making a text of them.
 func firstPerson(text string) bool {
-	if strings.ContainsAny(text, "我咱俺") {
-		return true
-	}
-	for w := range strings.FieldsSeq(plainWords(text)) {
-		switch w {
-		case "i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves":
+	start, tail := -1, false
+	for i, r := range text {
+		letter := isWord(r)
+		switch {
+		case letter && isHan(r):
+			if r == '我' || r == '咱' || r == '俺' {
+				return true
+			}
+			letter = false // it ends the word before it
+		case letter && tail:
+			continue
+		case letter && start < 0:
+			start = i
+		}
+		if letter {
+			continue
+		}
+		if start >= 0 && meansSelf(text[start:i]) {
 			return true
 		}
+		tail = (r == '\'' || r == '’') && (tail || start >= 0)
+		start = -1
 	}
-	return false
+	return start >= 0 && meansSelf(text[start:])
 }
+
+func meansSelf(word string) bool {
+	return len(word) <= len("ourselves") && speaksOfSelf[strings.ToLower(word)]
+}
+
+// speaksOfSelf are the pronouns of the first person.
+var speaksOfSelf = wordSet("i me my mine myself we us our ours ourselves")
