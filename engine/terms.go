@@ -28,20 +28,26 @@ func (e *Engine) terms(ctx context.Context, s *search, p fusion.Profile) error {
 		}
 		return nil
 	}
-	lex, _ := e.parts.Embedder.(llm.Lexicon)
-	for _, w := range e.parts.Analyzer.Words(fusion.QueryText(s.query.Text)) {
-		term := sparse.Term{Token: w.Token, Boost: 1}
-		if lex != nil {
-			if weight, ok := lex.Weight(w.Surface); ok {
-				term.Boost = weight
-			}
-			for _, n := range e.lexical.neighbours(lex, e.parts.Analyzer, w.Surface) {
-				if n.Token != w.Token {
-					term.Near = append(term.Near, n)
-				}
+	words := e.parts.Analyzer.Words(fusion.QueryText(s.query.Text))
+	s.terms = make([]sparse.Term, len(words))
+	for i, w := range words {
+		s.terms[i] = sparse.Term{Token: w.Token, Boost: 1}
+	}
+	lex, ok := e.parts.Embedder.(llm.Lexicon)
+	if !ok {
+		return nil
+	}
+	near := e.lexical.neighbours(lex, e.parts.Analyzer, words)
+	for i, w := range words {
+		term := &s.terms[i]
+		if weight, ok := lex.Weight(w.Surface); ok {
+			term.Boost = weight
+		}
+		for _, n := range near[i] {
+			if n.Token != w.Token {
+				term.Near = append(term.Near, n)
 			}
 		}
-		s.terms = append(s.terms, term)
 	}
 	return e.keepKnown(ctx, s)
 }
@@ -83,17 +89,41 @@ const lexicalCacheSize = 4096
 
 func newLexicalCache() *lexicalCache { return &lexicalCache{near: map[string][]sparse.Near{}} }
 
-// neighbours are the tokens near word, nearest first, each once.
-func (c *lexicalCache) neighbours(lex llm.Lexicon, a *sparse.Analyzer, word string) []sparse.Near {
+// neighbours are the tokens near each of words, nearest first, each once.
+func (c *lexicalCache) neighbours(lex llm.Lexicon, a *sparse.Analyzer, words []sparse.Token) [][]sparse.Near {
+	out := make([][]sparse.Near, len(words))
+	var unknown []string
+	var places []int
 	c.mu.Lock()
-	got, ok := c.near[word]
-	c.mu.Unlock()
-	if ok {
-		return got
+	for i, w := range words {
+		var ok bool
+		if out[i], ok = c.near[w.Surface]; !ok {
+			unknown, places = append(unknown, w.Surface), append(places, i)
+		}
 	}
+	c.mu.Unlock()
+	if len(unknown) == 0 {
+		return out
+	}
+	for j, list := range lex.Neighbours(unknown, proposed) {
+		out[places[j]] = analysed(list, a)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.near)+len(unknown) > lexicalCacheSize {
+		clear(c.near) // rare, and cheaper than keeping an order of use
+	}
+	for j, word := range unknown {
+		c.near[word] = out[places[j]]
+	}
+	return out
+}
+
+// analysed makes weighted tokens of a word's neighbours.
+func analysed(list []llm.Neighbour, a *sparse.Analyzer) []sparse.Near {
 	var out []sparse.Near
 	seen := map[string]bool{}
-	for _, n := range lex.Neighbours(word, proposed) {
+	for _, n := range list {
 		weight := nearWeight * (n.Cosine - nearFrom) / (1 - nearFrom)
 		tokens := a.Tokens(n.Word)
 		if weight <= 0 || len(tokens) == 0 || seen[tokens[0]] {
@@ -102,11 +132,5 @@ func (c *lexicalCache) neighbours(lex llm.Lexicon, a *sparse.Analyzer, word stri
 		seen[tokens[0]] = true
 		out = append(out, sparse.Near{Token: tokens[0], Weight: weight})
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.near) >= lexicalCacheSize {
-		clear(c.near) // rare, and cheaper than keeping an order of use
-	}
-	c.near[word] = out
 	return out
 }

@@ -50,8 +50,9 @@ type Lexicon interface {
 	// Weight is how much a word tells, about 1 for a telling word and near 0
 	// for a function word; ok is false for a word outside the table.
 	Weight(word string) (w float64, ok bool)
-	// Neighbours gives at most n other words by descending cosine, all above .3.
-	Neighbours(word string, n int) []Neighbour
+	// Neighbours gives for each of words at most n others by descending cosine,
+	// all above .3. It reads the whole table for each: remember what it says.
+	Neighbours(words []string, n int) [][]Neighbour
 	// Words cuts a run of Han characters into words.
 	Words(han string) []string
 }

@@ -1,6 +1,8 @@
 package local
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -38,13 +40,16 @@ func BenchmarkWeight(b *testing.B) {
 	}
 }
 
-// BenchmarkNeighbours is of a word that is not remembered.
 func BenchmarkNeighbours(b *testing.B) {
 	e := mustOpen(b)
-	row := e.lookup("dog")
-	b.ReportAllocs()
-	for b.Loop() {
-		e.scan(row)
+	words := strings.Fields("which doctor did my sister see about her dog last winter")
+	for _, n := range []int{1, len(words)} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				e.Neighbours(words[:n], 64)
+			}
+		})
 	}
 }
 

@@ -37,8 +37,8 @@ const tableName = "local-v1"
 type Embedder struct {
 	table
 	fingerprint string
-	scratch     sync.Pool // of *sketch
-	near        neighbours
+	scratch     sync.Pool        // of *sketch
+	inverse     func() []float32 // inverseNorms, worked out when first wanted
 }
 
 var (
@@ -76,6 +76,7 @@ func newEmbedder(t table) *Embedder {
 		table:       t,
 		fingerprint: fmt.Sprintf("%s/%d/%s", tableName, t.dim, hex.EncodeToString(t.digest[:6])),
 	}
+	e.inverse = sync.OnceValue(e.inverseNorms)
 	e.scratch.New = func() any { return newSketch(t.rows, t.dim) }
 	return e
 }

@@ -146,7 +146,7 @@ func TestConcurrent(t *testing.T) {
 	e := mustOpen(t)
 	texts := []string{turn, film, "dog", "the quick brown fox"}
 	want, _ := e.Embed(t.Context(), texts)
-	dogs := e.Neighbours("dog", 5)
+	dogs := e.Neighbours([]string{"dog"}, 5)
 	var wg sync.WaitGroup
 	for g := range 8 {
 		wg.Go(func() {
@@ -156,7 +156,7 @@ func TestConcurrent(t *testing.T) {
 				if err != nil || !slices.Equal(got[0], want[j]) {
 					t.Errorf("Embed(%q): got another vector than alone (error %v)", texts[j], err)
 				}
-				if got := e.Neighbours("dog", 5); !slices.Equal(got, dogs) {
+				if got := e.Neighbours([]string{"dog"}, 5); !slices.Equal(got[0], dogs[0]) {
 					t.Errorf("Neighbours(dog): got %v, want %v", got, dogs)
 				}
 				e.Words(film)

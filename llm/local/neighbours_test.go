@@ -16,11 +16,19 @@ import (
 // TestNeighbours compares with the cosines of the rows as float64.
 func TestNeighbours(t *testing.T) {
 	e := mustOpen(t)
-	for _, word := range []string{"dog", "the", "电影"} {
-		row := e.lookup(word)
-		want := slowNeighbours(e, row)
-		for _, n := range []int{8, 1, 3, cachedNear + 20, e.rows, 8} { // small ones from the cache too
-			got := e.Neighbours(word, n)
+	words := []string{"dog", "the", "qqqq qqqq", "电影"}
+	for _, n := range []int{1, 3, 64, e.rows} {
+		lists := e.Neighbours(words, n)
+		if len(lists) != len(words) {
+			t.Fatalf("Neighbours of %d words: got %d lists, want one for each", len(words), len(lists))
+		}
+		for w, word := range words {
+			var want []llm.Neighbour
+			row := e.lookup(word)
+			if row >= 0 {
+				want = slowNeighbours(e, row)
+			}
+			got := lists[w]
 			if len(got) != min(n, len(want)) {
 				t.Fatalf("Neighbours(%q, %d): got %d, want %d", word, n, len(got), min(n, len(want)))
 			}
@@ -60,44 +68,16 @@ func TestNeighboursOfFew(t *testing.T) {
 		entry{"aside", noCost, []int8{100, 31}}))
 	want := []llm.Neighbour{{Word: "high", Cosine: 0.8}, {Word: "tall", Cosine: 0.8}}
 	near := gocmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-6 })
-	if diff := gocmp.Diff(want, e.Neighbours("Up", 9), near); diff != "" {
+	if diff := gocmp.Diff(want, e.Neighbours([]string{"Up"}, 9)[0], near); diff != "" {
 		t.Errorf("Neighbours(Up) (-want +got):\n%s", diff)
 	}
 	for _, tt := range []struct {
 		word string
 		n    int
 	}{{"none", 9}, {"elsewhere", 9}, {"up", 0}, {"up", -1}, {"##up", 9}, {"", 9}} {
-		if got := e.Neighbours(tt.word, tt.n); len(got) != 0 {
+		if got := e.Neighbours([]string{tt.word}, tt.n); len(got[0]) != 0 {
 			t.Errorf("Neighbours(%q, %d) = %v, want none", tt.word, tt.n, got)
 		}
-	}
-}
-
-func TestNeighboursAreTheCallers(t *testing.T) {
-	e := mustOpen(t)
-	want := e.Neighbours("dog", 3)
-	clear(e.Neighbours("dog", 3))
-	if got := e.Neighbours("dog", 3); !slices.Equal(got, want) {
-		t.Errorf("after a caller changed its slice: got %v, want %v", got, want)
-	}
-}
-
-// The cache forgets, but not what is asked for all the time.
-func TestCacheIsBounded(t *testing.T) {
-	var c neighbours
-	often := []llm.Neighbour{{Word: "often"}}
-	c.put(-1, often)
-	for row := range 10 * cachedRows {
-		c.put(row, nil)
-		if got := len(c.young) + len(c.old); got > 2*cachedRows {
-			t.Fatalf("after %d words: got %d remembered, want at most %d", row+1, got, 2*cachedRows)
-		}
-		if got, ok := c.get(-1); !ok || !slices.Equal(got, often) {
-			t.Fatalf("after %d words: got %v, %v for the one asked for each time, want it", row+1, got, ok)
-		}
-	}
-	if _, ok := c.get(0); ok {
-		t.Errorf("the first of %d words: got it, want it forgotten", 10*cachedRows)
 	}
 }
 
@@ -107,7 +87,7 @@ func ExampleEmbedder_Neighbours() {
 		fmt.Println(err)
 		return
 	}
-	for _, n := range e.Neighbours("doctor", 4) {
+	for _, n := range e.Neighbours([]string{"doctor"}, 4)[0] {
 		fmt.Println(n.Word)
 	}
 	// Output:

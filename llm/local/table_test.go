@@ -144,7 +144,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for i := range min(e.rows, 50) {
 			e.Weight(e.name(i))
-			e.Neighbours(e.name(i), 3)
+			e.Neighbours([]string{e.name(i)}, 3)
 		}
 		e.Words(e.names)
 	})
