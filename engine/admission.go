@@ -60,6 +60,29 @@ type intake struct {
 	prints  map[uint64][]*memtypes.Memory // by admit.Fingerprint: what the index cannot know yet
 }
 
+// take considers all pieces of a draft, unless it is a document whose key is
+// another's.
+func (in *intake) take(ctx context.Context, draft int, d memtypes.Draft) error {
+	parts := pieces(d)
+	of, err := in.engine.taken(ctx, d, parts, in.now)
+	if err != nil {
+		return err
+	}
+	if of != "" {
+		r := Remembered{Draft: draft}
+		r.reused(d.Key, of)
+		in.engine.counts.judged(KeyReused)
+		in.receipt.Results = append(in.receipt.Results, r)
+		return nil
+	}
+	for _, piece := range parts {
+		if err := in.consider(ctx, draft, piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // consider judges one piece of a draft and takes it in unless it is refused.
 func (in *intake) consider(ctx context.Context, draft int, d memtypes.Draft) error {
 	r := Remembered{Draft: draft, Status: Stored}
@@ -119,8 +142,7 @@ func (in *intake) settle(results []ledger.Result) (last uint64) {
 		case ledger.Same:
 			r.Status = Known
 		case ledger.Conflicting:
-			r.Status, r.Code, r.Of, r.ID = Refused, KeyReused, res.ID, ""
-			r.Reason = fmt.Sprintf("the key %q names %s, a memory of other content: update that one, or choose another key", in.edits[i].Memory.Key, res.ID)
+			r.reused(in.edits[i].Memory.Key, res.ID)
 			in.engine.counts.judged(KeyReused)
 		}
 		last = max(last, res.Rev)

@@ -181,7 +181,7 @@ func (e *Engine) check(op string, scope memtypes.Scope) error {
 		return err
 	}
 	if scope.IsZero() {
-		return memtypes.BadField(op, "scope", "none of user, agent, run", "at least one of them")
+		return memtypes.BadField(op, "scope", memtypes.Remark("none of user, agent, run"), "at least one of them")
 	}
 	return nil
 }

@@ -103,10 +103,10 @@ func Open(ctx context.Context, parts Parts, o *Options) (*Engine, error) {
 		o = &Options{}
 	}
 	if parts.Ledger == nil || parts.Sparse == nil || parts.Analyzer == nil {
-		return nil, memtypes.BadField(op, "parts", "a nil part", "ledger, sparse index and analyzer")
+		return nil, memtypes.BadField(op, "parts", memtypes.Remark("a nil part"), "ledger, sparse index and analyzer")
 	}
 	if (parts.Dense == nil) != (parts.Embedder == nil) {
-		return nil, memtypes.BadField(op, "parts", "only one of dense index and embedder", "both or none")
+		return nil, memtypes.BadField(op, "parts", memtypes.Remark("only one of dense index and embedder"), "both or none")
 	}
 	if _, err := fusion.ParseProfile(string(o.Profile)); err != nil {
 		return nil, err

@@ -50,14 +50,11 @@ type Receipt struct {
 	Pending []string `json:"pending,omitempty"`
 }
 
-// KeyReused is the code of a draft whose idempotency key names a memory of
-// other content: it is refused, and that memory stays as it is.
-const KeyReused admit.Code = "key_reused"
-
 // Remember keeps drafts. When it returns they are on the disk, all that were
 // not refused or, after an error, none; unless o.NoWait they can be found too.
 // A draft that cannot be a memory makes the whole call Invalid and names its
-// field; a draft that admission refuses is reported and the others are kept.
+// field; a draft that admission refuses, or whose key names other content, is
+// reported and the others are kept.
 // o may be nil.
 func (e *Engine) Remember(ctx context.Context, drafts []memtypes.Draft, o *RememberOptions) (*Receipt, error) {
 	if err := e.open("engine.Remember"); err != nil {
@@ -71,10 +68,8 @@ func (e *Engine) Remember(ctx context.Context, drafts []memtypes.Draft, o *Remem
 		in.now = e.now()
 	}
 	for i, d := range drafts {
-		for _, piece := range pieces(d) {
-			if err := in.consider(ctx, i, piece); err != nil {
-				return nil, err
-			}
+		if err := in.take(ctx, i, d); err != nil {
+			return nil, err
 		}
 	}
 	if len(in.edits) == 0 {

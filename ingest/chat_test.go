@@ -103,7 +103,7 @@ func TestChatDateOrder(t *testing.T) {
 		{"a month cannot be 13", line("03/05/2026") + line("03/13/2026"), "", "2026-03-05"},
 		{"only one reading runs forward", line("05/03/2026") + line("02/04/2026"), "", "2026-03-05"},
 		{"the same both ways", line("05/05/2026"), "", "2026-05-05"},
-		{"nothing tells", line("05/03/2026"), "", `field "date_order": found "05/03/2026", wanted a date order, dmy or mdy`},
+		{"nothing tells", line("05/03/2026"), "", `field "dates": found "05/03/2026", wanted to be told dmy or mdy`},
 		{"the caller tells", line("05/03/2026"), ingest.MonthFirst, "2026-05-03"},
 		{"not in this order", line("05/03/2026") + line("05/23/2026"), ingest.DayFirst, `field "date": found "05/23/2026", wanted a day of the calendar`},
 		{"no such day", line("31/02/2026") + line("31/01/2026"), ingest.DayFirst, `field "date": found "31/02/2026"`},

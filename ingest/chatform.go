@@ -124,7 +124,7 @@ func formOf(head string, order DateOrder) (chatForm, error) {
 	}
 	f.order = orderOf(c.dates)
 	if f.order == AnyOrder {
-		return f, memtypes.BadField(op, "date_order", c.dates[0], "a date order, dmy or mdy: this log's dates can be read both ways")
+		return f, memtypes.BadField(op, "dates", c.dates[0], "to be told dmy or mdy: this log's dates can be read both ways")
 	}
 	return f, nil
 }

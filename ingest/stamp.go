@@ -26,7 +26,7 @@ func ParseDateOrder(s string) (DateOrder, error) {
 	case AnyOrder, DayFirst, MonthFirst:
 		return o, nil
 	}
-	return "", memtypes.BadField("ingest.ParseDateOrder", "date_order", s, "dmy or mdy, or nothing to tell it from the file")
+	return "", memtypes.BadField("ingest.ParseDateOrder", "dates", s, "dmy or mdy, or nothing to tell it from the file")
 }
 
 // stamp is the time that a line of a chat log begins with.

@@ -101,8 +101,12 @@ func (f *Field) Error() string {
 	return fmt.Sprintf("field %q: found %s, wanted %s", f.Name, f.Found, f.Wanted)
 }
 
+// Remark is a found value that describes the input instead of repeating it,
+// as "invalid UTF-8" does: it is not quoted.
+type Remark string
+
 // BadField makes the Invalid error for one input. found may be any value; a
-// long string is shortened to its first 60 characters.
+// string is quoted, and shortened to its first 60 characters if it is longer.
 func BadField(op, name string, found any, wanted string) *Error {
 	s := fmt.Sprintf("%v", found)
 	if str, ok := found.(string); ok {

@@ -129,7 +129,7 @@ func New(d Draft, now time.Time) (Memory, error) {
 func (d *Draft) check() error {
 	const op = "memtypes.New"
 	if d.Scope.IsZero() {
-		return BadField(op, "scope", "none of user, agent, run", "at least one of them")
+		return BadField(op, "scope", Remark("none of user, agent, run"), "at least one of them")
 	}
 	if _, err := ParseKind(string(d.Kind)); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (d *Draft) check() error {
 		return BadField(op, "title", d.Title, "at most 1024 bytes of UTF-8")
 	}
 	if d.Task != nil && d.Kind != TaskKind {
-		return BadField(op, "task", "a task record on kind "+string(d.Kind), "kind task")
+		return BadField(op, "task", Remark("a task record on kind "+string(d.Kind)), "kind task")
 	}
 	if d.Task != nil && d.Task.Outcome != "" && d.Task.Outcome != Success && d.Task.Outcome != Failure {
 		return BadField(op, "outcome", string(d.Task.Outcome), "success, failure or nothing")
@@ -168,19 +168,20 @@ func (d *Draft) check() error {
 func CheckText(op, field, s string) error {
 	switch {
 	case !utf8.ValidString(s):
-		return BadField(op, field, "invalid UTF-8", "UTF-8 text")
+		return BadField(op, field, Remark("invalid UTF-8"), "UTF-8 text")
 	case len(s) > MaxText:
-		return BadField(op, field, fmt.Sprintf("%d bytes", len(s)), fmt.Sprintf("at most %d bytes", MaxText))
+		return BadField(op, field, Remark(fmt.Sprintf("%d bytes", len(s))), fmt.Sprintf("at most %d bytes", MaxText))
 	case strings.TrimSpace(s) == "":
 		return BadField(op, field, s, "text that is not blank")
 	case strings.IndexByte(s, 0) >= 0:
-		return BadField(op, field, "a NUL byte", "text without NUL")
+		return BadField(op, field, Remark("a NUL byte"), "text without NUL")
 	}
 	return nil
 }
 
 // identity hashes what makes two drafts the same memory: the idempotency key
 // within its scope where there is one, else the scope and the whole content.
+// Where it came from is not content: a file that was moved says the same.
 // Fields are length-prefixed, so no two different drafts can collide by joining.
 func identity(d Draft) ID {
 	h := sha256.New()
@@ -193,7 +194,7 @@ func identity(d Draft) ID {
 	if d.Key != "" {
 		put("key", d.Key)
 	} else {
-		put("content", string(d.Kind), d.Text, d.Title, fmt.Sprint(d.Part), d.Talk.Session, d.Talk.Speaker, d.Source.URI)
+		put("content", string(d.Kind), d.Text, d.Title, fmt.Sprint(d.Part), d.Talk.Session, d.Talk.Speaker)
 		if !d.Event.IsZero() {
 			put("event", d.Event.UTC().Format(time.RFC3339Nano))
 		}

@@ -59,6 +59,9 @@ func TestNewRefuses(t *testing.T) {
 			if f.Found == "" || f.Wanted == "" {
 				t.Errorf("error %q does not say what was found and wanted", err)
 			}
+			if strings.Contains(f.Found, `"invalid`) || strings.Contains(f.Found, `"none of`) {
+				t.Errorf("found %s: a description stands without quotes", f.Found)
+			}
 		})
 	}
 }
@@ -92,6 +95,11 @@ func TestIdentity(t *testing.T) {
 	}
 	if got := id(func(d *memtypes.Draft) { d.Event = noon.In(time.FixedZone("x", 3600)) }); got != same {
 		t.Error("the same moment in another zone gave another ID")
+	}
+	if got := id(func(d *memtypes.Draft) {
+		d.Source = memtypes.Source{URI: "moved/file.md", Author: "Bo", Trust: memtypes.Verified}
+	}); got != same {
+		t.Error("the same content from another place gave another ID")
 	}
 	key := func(text string) memtypes.ID {
 		return id(func(d *memtypes.Draft) { d.Key, d.Text = "import/7", text })

@@ -27,7 +27,7 @@ type Query struct {
 func (q *Query) Check() error {
 	const op = "memtypes.Query"
 	if q.Scope.IsZero() {
-		return BadField(op, "scope", "none of user, agent, run", "at least one of them")
+		return BadField(op, "scope", Remark("none of user, agent, run"), "at least one of them")
 	}
 	if err := CheckText(op, "query", q.Text); err != nil {
 		return err

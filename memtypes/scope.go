@@ -32,7 +32,7 @@ func NewScope(tenant, user, agent, run string) (Scope, error) {
 		}
 	}
 	if user == "" && agent == "" && run == "" {
-		return Scope{}, BadField("memtypes.NewScope", "scope", "none of user, agent, run", "at least one of them")
+		return Scope{}, BadField("memtypes.NewScope", "scope", Remark("none of user, agent, run"), "at least one of them")
 	}
 	return Scope{tenant, user, agent, run}, nil
 }
@@ -102,7 +102,7 @@ func (s *Scope) UnmarshalJSON(b []byte) error {
 func checkName(op, field, v string) error {
 	switch {
 	case !utf8.ValidString(v):
-		return BadField(op, field, "invalid UTF-8", "UTF-8 text")
+		return BadField(op, field, Remark("invalid UTF-8"), "UTF-8 text")
 	case len(v) > maxName:
 		return BadField(op, field, v, "at most 256 bytes")
 	case strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f }):

@@ -29,7 +29,8 @@ func (a *app) addCommand() *cobra.Command {
 
 When the command ends with exit code 0 the memory is on the disk and can be found.
 The same text in the same scope is one memory, however often it is added; so is what
-has the same --key. What admission refuses (a secret, a near-duplicate, the echo of
+has the same --key. A key that names another text is a conflict, exit code 4, and
+changes nothing. What admission refuses (a secret, a near-duplicate, the echo of
 something recalled) is said with the reason, and the exit code is 5.`,
 		Example: `  vimbank add --user ann "I am allergic to hazelnuts" --speaker Ann
   vimbank add --user ann --kind knowledge --title "Oven" "E7: the latch is dirty."
@@ -131,8 +132,7 @@ func (a *app) add(ctx context.Context, e *engine.Engine, d memtypes.Draft) error
 		fmt.Fprintf(a.err, "the memory is safe; the %s index does not find it yet and catches up by itself\n", name)
 	}
 	if refused == len(receipt.Results) {
-		r := receipt.Results[0]
-		return memtypes.Errorf("vimbank", memtypes.Refused, "%s: %s", r.Code, r.Reason)
+		return receipt.Results[0].Err()
 	}
 	return nil
 }

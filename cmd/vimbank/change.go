@@ -38,7 +38,7 @@ func (a *app) updateCommand() *cobra.Command {
 				return err
 			}
 			if c.Text == nil && c.Title == nil && c.Meta == nil {
-				return wrong("change", fmt.Errorf("nothing"), "--text, --title or --meta")
+				return wrong("change", memtypes.Remark("nothing"), "--text, --title or --meta")
 			}
 			return a.withBank(cmd.Context(), opening{}, func(e *engine.Engine) error {
 				m, err := e.Update(cmd.Context(), scope, ids[0], c)

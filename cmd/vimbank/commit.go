@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,30 +40,31 @@ func (im *importer) flush(ctx context.Context) error {
 	return nil
 }
 
-// commit returns what became of each entry; after an error, of those that were done.
-func (im *importer) commit(ctx context.Context, batch []ingest.Entry) ([]engine.Remembered, error) {
+// commit returns what became of each entry, of a document of each of its
+// pieces; after an error, of those that were done.
+func (im *importer) commit(ctx context.Context, batch []ingest.Entry) ([][]engine.Remembered, error) {
 	if batch[0].Memory != nil {
 		memories := make([]memtypes.Memory, len(batch))
 		for i := range batch {
 			memories[i] = *batch[i].Memory
 		}
-		return im.engine.Load(ctx, memories, "import")
+		results, err := im.engine.Load(ctx, memories, "import")
+		return byDraft(results, len(batch)), err
 	}
 	results, err := im.remember(ctx, batch)
-	if c := memtypes.CodeOf(err); err == nil || c != memtypes.Conflict && c != memtypes.Invalid {
+	if err == nil || memtypes.CodeOf(err) != memtypes.Invalid {
 		return results, err
 	}
-	// One of them is at odds with what the bank holds: find out which, one by one.
-	results = nil
-	for _, e := range batch {
+	// One of them cannot be a memory under the rules of admission, and spoils
+	// the batch: find out which, one by one.
+	results = make([][]engine.Remembered, len(batch))
+	for i, e := range batch {
 		r, err := im.remember(ctx, []ingest.Entry{e})
-		switch c := memtypes.CodeOf(err); {
+		switch {
 		case err == nil:
-			results = append(results, r...)
-		case c == memtypes.Conflict && derived(e.Draft.Key):
-			results = append(results, engine.Remembered{Status: engine.Known})
-		case c == memtypes.Conflict || c == memtypes.Invalid:
-			results = append(results, engine.Remembered{Status: engine.Refused, Code: engine.Conflicting, Reason: oneLine(err)})
+			results[i] = r[0]
+		case memtypes.CodeOf(err) == memtypes.Invalid:
+			im.problem(at(e, err))
 		default:
 			return results, err
 		}
@@ -72,15 +72,8 @@ func (im *importer) commit(ctx context.Context, batch []ingest.Entry) ([]engine.
 	return results, nil
 }
 
-// derived reports whether a key was made of the content: then the same key
-// means the same words, whatever the file is called by now.
-func derived(key string) bool {
-	return strings.HasPrefix(key, "doc:") || strings.HasPrefix(key, "chat:")
-}
-
-// remember makes one commit and returns one result for each entry, also for a
-// document that became several memories.
-func (im *importer) remember(ctx context.Context, batch []ingest.Entry) ([]engine.Remembered, error) {
+// remember makes one commit.
+func (im *importer) remember(ctx context.Context, batch []ingest.Entry) ([][]engine.Remembered, error) {
 	drafts := make([]memtypes.Draft, len(batch))
 	for i := range batch {
 		drafts[i] = batch[i].Draft
@@ -89,46 +82,62 @@ func (im *importer) remember(ctx context.Context, batch []ingest.Entry) ([]engin
 	if err != nil {
 		return nil, err
 	}
-	out := make([]engine.Remembered, len(batch))
-	for _, r := range receipt.Results {
-		if o := &out[r.Draft]; o.Status == "" || better(r.Status, o.Status) {
-			*o = r
+	return byDraft(receipt.Results, len(batch)), nil
+}
+
+// byDraft gathers what became of each of n drafts.
+func byDraft(results []engine.Remembered, n int) [][]engine.Remembered {
+	out := make([][]engine.Remembered, n)
+	for _, r := range results {
+		out[r.Draft] = append(out[r.Draft], r)
+	}
+	return out
+}
+
+// count adds one entry up: stored if one of its pieces is, else known if one
+// is. Every piece that was refused is named, also of a document of which the
+// rest is kept.
+func (im *importer) count(e ingest.Entry, pieces []engine.Remembered) {
+	has := map[engine.Status]bool{}
+	for _, r := range pieces {
+		if has[r.Status] = true; r.Status == engine.Refused {
+			im.refused(e, r)
 		}
 	}
-	return out, nil
-}
-
-// better orders the statuses of a document's pieces: it is stored if one piece is.
-func better(s, than engine.Status) bool {
-	order := []engine.Status{engine.Refused, engine.Known, engine.Stored}
-	return slices.Index(order, s) > slices.Index(order, than)
-}
-
-func (im *importer) count(e ingest.Entry, r engine.Remembered) {
-	switch r.Status {
-	case engine.Stored:
+	switch {
+	case has[engine.Stored]:
 		im.Stored++
 		im.Committed++
-	case engine.Known:
+	case has[engine.Known]:
 		im.Known++
 		im.Committed++
-	case engine.Refused:
-		im.refused(e, r)
 	}
 }
 
 func (im *importer) refused(e ingest.Entry, r engine.Remembered) {
-	if r.Code == engine.Conflicting {
-		im.problem(at(e, &memtypes.Error{Code: memtypes.Invalid, Err: errors.New(r.Reason)}))
-		return
+	err := r.Err()
+	if memtypes.CodeOf(err) == memtypes.Conflict {
+		if im.conflicts++; im.conflicts <= shown || im.app.flags.verbose {
+			im.bar.clear()
+			fmt.Fprintf(im.app.err, "vimbank: import: %s:%d: %s%s\n", e.File, e.Line, oneLine(err), derivedHint(e.Draft.Key))
+		}
+	} else if n := im.Refused[string(r.Code)]; n < shown || im.app.flags.verbose {
+		im.bar.clear()
+		fmt.Fprintf(im.app.err, "vimbank: import: %s:%d: %s\n", e.File, e.Line, oneLine(err))
 	}
 	if im.Refused == nil {
 		im.Refused = map[string]int{}
 	}
-	if im.Refused[string(r.Code)]++; im.Refused[string(r.Code)] <= shown || im.app.flags.verbose {
-		im.bar.clear()
-		fmt.Fprintf(im.app.err, "%s:%d: refused: %s: %s\n", e.File, e.Line, r.Code, r.Reason)
+	im.Refused[string(r.Code)]++
+}
+
+// derivedHint helps where the key is none of the user's own making: it names
+// the words, so what differs is how the file was read.
+func derivedHint(key string) string {
+	if strings.HasPrefix(key, "doc:") || strings.HasPrefix(key, "chat:") {
+		return "; these words are in the bank with another kind or time: import them with the same --kind, --zone and --dates as before, or forget them first"
 	}
+	return ""
 }
 
 // start shows the bar.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -68,7 +67,7 @@ func (a *app) decayAs(ctx context.Context, f *decayFlags) error {
 	case f.apply && !now.IsZero():
 		return wrong("now", f.now, "no --now with --apply: what is retired counts from the real time")
 	case f.apply && (f.undo != "" || f.runs) || f.undo != "" && f.runs:
-		return wrong("decay", fmt.Errorf("several of --apply, --undo, --runs"), "one of them")
+		return wrong("decay", memtypes.Remark("several of --apply, --undo, --runs"), "one of them")
 	}
 	return a.withBank(ctx, opening{}, func(e *engine.Engine) error {
 		switch {

@@ -67,10 +67,10 @@ func args(least, most int, what string) cobra.PositionalArgs {
 			return nil
 		}
 		if len(found) == 0 {
-			return wrong("argument", fmt.Errorf("nothing"), what)
+			return wrong("argument", memtypes.Remark("nothing"), what)
 		}
 		if len(found) < least {
-			return wrong("argument", fmt.Errorf("%d of them", len(found)), what)
+			return wrong("argument", memtypes.Remark(fmt.Sprintf("%d of them", len(found))), what)
 		}
 		return wrong("argument", found[most], fmt.Sprintf("%s and nothing more", what))
 	}

@@ -45,7 +45,8 @@ func (a *app) importCommand() *cobra.Command {
 Running the same import again adds nothing twice, so one that was interrupted is resumed
 by running it again. Each batch is on the disk before the next is read; with --json a
 line {"committed": N} says so. A line that cannot be read is named and costs that line
-only; the exit code is 2 then.`,
+only; the exit code is 2 then. So does an id that comes back with another text, which
+changes nothing; the exit code is 4. What admission refuses is named, with exit code 0.`,
 		Example: `  vimbank import --user ann "WhatsApp chat.txt" notes/
   vimbank import data/locomo                  each item's bank becomes its user
   vimbank import --user ann --format chat --dates mdy --zone America/New_York log.txt
@@ -182,10 +183,13 @@ func (im *importer) all(ctx context.Context, sources []source) error {
 	case err == nil && im.Bad > 0:
 		return memtypes.Errorf("vimbank", memtypes.Invalid, "%s could not be read and left out; the other %d are in the bank",
 			plural(im.Bad, "entry", "entries"), im.Stored+im.Known)
+	case err == nil && im.conflicts > 0:
+		return memtypes.Errorf("vimbank", memtypes.Conflict, "%s left out: another content has the name; the other %d are in the bank",
+			plural(im.conflicts, "entry was", "entries were"), im.Stored+im.Known)
 	case err != nil && ctx.Err() != nil:
 		return memtypes.Errorf("vimbank", memtypes.Canceled, "stopped after %s; run it again to go on where it stopped", plural(im.Committed, "item", "items"))
-	case err != nil:
+	case err != nil && im.Committed > 0:
 		return fmt.Errorf("after %s: %w", plural(im.Committed, "item", "items"), err)
 	}
-	return nil
+	return err
 }

@@ -22,6 +22,9 @@ type importer struct {
 	waiting []ingest.Entry // one batch at most; all drafts or all memories
 	bar     *progress
 	tally
+
+	unscoped  bool // a turn or a document is nobody's
+	conflicts int  // among the refused: their key or ID names other content
 }
 
 // tally counts what became of the items.
@@ -53,7 +56,7 @@ func (im *importer) scopes() error {
 	}
 	im.opts.ScopeOf = func(bank string) (memtypes.Scope, error) {
 		if bank == "" {
-			return memtypes.Scope{}, wrong("scope", errors.New("no bank in the item and no scope in the command"), "a bank, or --user, --agent or --run")
+			return memtypes.Scope{}, wrong("scope", memtypes.Remark("no bank in the item and no scope in the command"), "a bank, or --user, --agent or --run")
 		}
 		return memtypes.NewScope(s.Tenant, bank, "", "")
 	}
@@ -73,7 +76,7 @@ func (im *importer) source(ctx context.Context, s source) (err error) {
 		if err == nil {
 			err = im.take(ctx, entry)
 		}
-		if err != nil && memtypes.CodeOf(err) != memtypes.Invalid {
+		if err != nil && (im.unscoped || memtypes.CodeOf(err) != memtypes.Invalid) {
 			return err
 		}
 		if err != nil {
@@ -96,7 +99,8 @@ func (im *importer) take(ctx context.Context, e ingest.Entry) error {
 			return at(e, err)
 		}
 	} else if e.Draft.Scope.IsZero() {
-		_, err := im.app.scope()
+		_, err := im.app.scope() // no line of this file has one: it ends the import
+		im.unscoped = true
 		return at(e, err)
 	} else if err := im.possible(e.Draft); err != nil {
 		return at(e, err)

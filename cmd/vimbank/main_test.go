@@ -47,6 +47,12 @@ func TestScript(t *testing.T) {
 				ts.Check(err)
 				ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Repeat("word ", n/5+1)[:n-1]+"x"), 0o600))
 			},
+			// chop FILE N takes the last N bytes off, as a download that broke off does.
+			"chop": func(ts *testscript.TestScript, _ bool, args []string) {
+				n, err := strconv.Atoi(args[1])
+				ts.Check(err)
+				ts.Check(os.Truncate(ts.MkAbs(args[0]), int64(len(ts.ReadFile(args[0]))-n)))
+			},
 			// runid NAME FILE keeps the id of a decay run.
 			"runid": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Setenv(args[0], regexp.MustCompile(`decay-[0-9TZ]+-[0-9a-f]{8}`).FindString(ts.ReadFile(args[1])))

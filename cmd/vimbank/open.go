@@ -57,7 +57,7 @@ func (a *app) scope() (memtypes.Scope, error) {
 	}
 	s := l.Config.Scope
 	if s.User == "" && s.Agent == "" && s.Run == "" {
-		return memtypes.Scope{}, wrong("scope", fmt.Errorf("none of user, agent, run"),
+		return memtypes.Scope{}, wrong("scope", memtypes.Remark("none of user, agent, run"),
 			"whose memory it is: --user, --agent or --run (or VIMBANK_SCOPE_USER, or scope.user in the settings)")
 	}
 	return memtypes.NewScope(s.Tenant, s.User, s.Agent, s.Run)
@@ -73,7 +73,7 @@ func (a *app) scopeOrAll() (memtypes.Scope, error) {
 	s := l.Config.Scope
 	if s.User == "" && s.Agent == "" && s.Run == "" {
 		if a.flags.tenant != "" {
-			return memtypes.Scope{}, wrong("scope", fmt.Errorf("a tenant alone"), "also --user, --agent or --run; or none of them for the whole bank")
+			return memtypes.Scope{}, wrong("scope", memtypes.Remark("a tenant alone"), "also --user, --agent or --run; or none of them for the whole bank")
 		}
 		return memtypes.Scope{}, nil
 	}

@@ -21,7 +21,7 @@ func CheckDocs(op string, docs []Doc, dim int) error {
 				return memtypes.BadField(op, "id", "", "an ID")
 			}
 			if d.Facets.Scope.IsZero() {
-				return memtypes.BadField(op, "scope", "none of user, agent, run", "at least one of them")
+				return memtypes.BadField(op, "scope", memtypes.Remark("none of user, agent, run"), "at least one of them")
 			}
 			if d.Text == nil {
 				return nil
@@ -50,7 +50,7 @@ func CheckQuery(op string, q *Query, dim int) error {
 	case q.K < 1:
 		return memtypes.BadField(op, "k", q.K, "at least 1")
 	case q.Filter.Scope.IsZero():
-		return memtypes.BadField(op, "filter.scope", "none of user, agent, run", "at least one of them")
+		return memtypes.BadField(op, "filter.scope", memtypes.Remark("none of user, agent, run"), "at least one of them")
 	}
 	return nil
 }

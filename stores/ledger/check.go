@@ -96,7 +96,7 @@ func (e *Edit) check(op string) error {
 		return err
 	}
 	if m.Scope.IsZero() {
-		return memtypes.BadField(op, "scope", "none of user, agent, run", "at least one of them")
+		return memtypes.BadField(op, "scope", memtypes.Remark("none of user, agent, run"), "at least one of them")
 	}
 	if err := checkString(op, "reason", e.Reason); err != nil {
 		return err
@@ -166,7 +166,7 @@ func checkStrings(op string, m *memtypes.Memory) error {
 		see("triple", t.Head, t.Relation, t.Tail)
 	}
 	if bad != "" {
-		return memtypes.BadField(op, bad, "invalid UTF-8", "UTF-8 text")
+		return memtypes.BadField(op, bad, memtypes.Remark("invalid UTF-8"), "UTF-8 text")
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func checkStrings(op string, m *memtypes.Memory) error {
 func (q *ListQuery) Check() error {
 	const op = "ledger.List"
 	if q.Filter.Scope.IsZero() && !q.All {
-		return memtypes.BadField(op, "scope", "none of user, agent, run", "at least one of them")
+		return memtypes.BadField(op, "scope", memtypes.Remark("none of user, agent, run"), "at least one of them")
 	}
 	if q.Limit < 0 || q.Limit > MaxLimit {
 		return memtypes.BadField(op, "limit", q.Limit, fmt.Sprintf("1 to %d, or 0 for 100", MaxLimit))
@@ -221,11 +221,11 @@ func CheckLease(name, holder string, now time.Time, ttl time.Duration) error {
 func checkString(op, field, v string) error {
 	switch {
 	case !utf8.ValidString(v):
-		return memtypes.BadField(op, field, "invalid UTF-8", "UTF-8 text")
+		return memtypes.BadField(op, field, memtypes.Remark("invalid UTF-8"), "UTF-8 text")
 	case len(v) > maxString:
 		return memtypes.BadField(op, field, v, fmt.Sprintf("at most %d bytes", maxString))
 	case strings.IndexByte(v, 0) >= 0:
-		return memtypes.BadField(op, field, "a NUL byte", "text without NUL")
+		return memtypes.BadField(op, field, memtypes.Remark("a NUL byte"), "text without NUL")
 	}
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // Content is a digest of what makes two memories of one ID the same: kind,
-// text, title, part, talk, source URI, event time, task and triple. What does
-// not count for the ID does not count here: meta, author and trust, a task's
+// text, title, part, talk, event time, task and triple. What does not count for
+// the ID does not count here: where it came from (source), meta, a task's
 // observation and the results of its commands.
 func Content(m *memtypes.Memory) [16]byte {
 	h := sha256.New()
@@ -24,7 +24,7 @@ func Content(m *memtypes.Memory) [16]byte {
 	}
 	var part [8]byte
 	binary.LittleEndian.PutUint64(part[:], uint64(m.Part))
-	put(string(m.Kind), m.Text, m.Title, string(part[:]), m.Talk.Session, m.Talk.Speaker, m.Source.URI)
+	put(string(m.Kind), m.Text, m.Title, string(part[:]), m.Talk.Session, m.Talk.Speaker)
 	if !m.Event.IsZero() {
 		put("event", m.Event.UTC().Format(time.RFC3339Nano))
 	}

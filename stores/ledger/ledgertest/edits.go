@@ -48,6 +48,8 @@ func insertAgain(t *testing.T, b *bank) {
 	if r := b.do(at(1), edit(ledger.Insert, m), ledger.Same); r.Rev != first.Rev {
 		t.Errorf("inserted again: Rev = %d, want %d as before", r.Rev, first.Rev)
 	}
+	moved := note(memtypes.Draft{Text: "first", Key: "k", Source: memtypes.Source{URI: "elsewhere", Author: "Bo", Trust: memtypes.Verified}}, start)
+	b.do(at(1), edit(ledger.Insert, moved), ledger.Same) // where it comes from is no content
 	other := note(memtypes.Draft{Text: "second", Key: "k"}, start)
 	if other.ID != m.ID {
 		t.Fatalf("one key gave the ids %s and %s", m.ID, other.ID)

@@ -19,7 +19,7 @@ const chain = `WITH RECURSIVE c(seq) AS (
 func (db *DB) History(ctx context.Context, scope memtypes.Scope, id memtypes.ID) (revs []ledger.Revision, err error) {
 	const op = "sqlite.History"
 	if scope.IsZero() {
-		return nil, memtypes.BadField(op, "scope", "none of user, agent, run", "at least one of them")
+		return nil, memtypes.BadField(op, "scope", memtypes.Remark("none of user, agent, run"), "at least one of them")
 	}
 	u, ok := uidOf(id)
 	if !ok {

@@ -100,7 +100,7 @@ func scanChange(scan func(...any) error) (c ledger.Change, err error) {
 func (db *DB) Get(ctx context.Context, scope memtypes.Scope, ids []memtypes.ID) ([]memtypes.Memory, error) {
 	const op = "sqlite.Get"
 	if scope.IsZero() {
-		return nil, memtypes.BadField(op, "scope", "none of user, agent, run", "at least one of them")
+		return nil, memtypes.BadField(op, "scope", memtypes.Remark("none of user, agent, run"), "at least one of them")
 	}
 	var found []memtypes.Memory
 	err := db.view(ctx, op, func(r *reader) error {

@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/vimbank/vimbank/admit"
+	"github.com/vimbank/vimbank/memtypes"
+	"github.com/vimbank/vimbank/stores/ledger"
+)
+
+// The codes of what is refused because of the name it comes with: the memory
+// of that name stays as it is.
+const (
+	// KeyReused: a draft whose idempotency key names a memory of other content.
+	KeyReused admit.Code = "key_reused"
+	// Conflicting: a memory that Load left out because its ID names other content here.
+	Conflicting admit.Code = "conflicting"
+)
+
+// Err is nil unless r was refused; then Conflict where its key or its ID names
+// a memory of other content (Of), and Refused where a rule of admission said no.
+func (r *Remembered) Err() error {
+	const op = "engine.Remember"
+	switch {
+	case r.Status != Refused:
+		return nil
+	case r.Code == KeyReused || r.Code == Conflicting:
+		return &memtypes.Error{Op: op, Code: memtypes.Conflict, ID: r.Of, Err: fmt.Errorf("%s", r.Reason)}
+	}
+	return memtypes.Errorf(op, memtypes.Refused, "%s: %s", r.Code, r.Reason)
+}
+
+// reused makes r the refusal of a draft whose key names the memory of.
+func (r *Remembered) reused(key string, of memtypes.ID) {
+	r.Status, r.Code, r.ID, r.Of = Refused, KeyReused, "", of
+	r.Reason = otherContent("key", key)
+}
+
+// otherContent words a conflict as errors of a field are worded.
+func otherContent(field, name string) string {
+	f := memtypes.Field{Name: field, Found: fmt.Sprintf("%q, which names a memory of other content already", name),
+		Wanted: "a " + field + " of its own, or an update of that memory"}
+	return f.Error()
+}
+
+// taken returns the memory that stands in the way of a document in several
+// pieces, or "": one of other content under the document's key or that of a
+// piece. A document is kept whole or not at all, so it is asked beforehand.
+func (e *Engine) taken(ctx context.Context, whole memtypes.Draft, pieces []memtypes.Draft, now time.Time) (memtypes.ID, error) {
+	if len(pieces) < 2 || whole.Key == "" {
+		return "", nil
+	}
+	whole.Text = pieces[0].Text // of a length that New accepts
+	want := make(map[memtypes.ID]*memtypes.Memory, len(pieces)+1)
+	ids := make([]memtypes.ID, 0, len(pieces)+1)
+	for i, d := range append([]memtypes.Draft{whole}, pieces...) {
+		if v := e.rules.Check(d, admit.Facts{}); v.Action == admit.Redact {
+			d = v.Draft // what would be stored
+		}
+		m, err := memtypes.New(d, now)
+		if err != nil {
+			return "", err
+		}
+		if ids = append(ids, m.ID); i > 0 { // what the whole key names is no piece
+			want[m.ID] = &m
+		}
+	}
+	have, err := e.parts.Ledger.Get(ctx, whole.Scope, ids)
+	if err != nil {
+		return "", err
+	}
+	for i := range have {
+		same, err := e.sameContent(ctx, &have[i], want[have[i].ID])
+		if err != nil || !same {
+			return have[i].ID, err
+		}
+	}
+	return "", nil
+}
+
+// sameContent reports whether want says what the ledger's memory is, or was
+// first of all: what was updated since is still the same document.
+func (e *Engine) sameContent(ctx context.Context, have, want *memtypes.Memory) (bool, error) {
+	if want == nil || want.Scope != have.Scope {
+		return false, nil
+	}
+	content := ledger.Content(want)
+	if ledger.Content(have) == content {
+		return true, nil
+	}
+	revs, err := e.parts.Ledger.History(ctx, have.Scope, have.ID)
+	if err != nil || len(revs) == 0 {
+		return false, err
+	}
+	return ledger.Content(&revs[0].Memory) == content, nil
+}
