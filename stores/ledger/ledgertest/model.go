@@ -102,7 +102,7 @@ func (m *model) change(b ledger.Batch, e ledger.Edit, k *kept) ledger.Outcome {
 	case e.Op == ledger.Purge && k.purged, e.Op == ledger.Retire && !active, e.Op == ledger.Restore && active:
 		return ledger.Same
 	case e.Op == ledger.Purge:
-		k.purged, k.revs = true, nil
+		k.purged, k.revs, k.Strength.Recalls = true, nil, 0 // nothing is known of it any more
 	case e.Op == ledger.Retire:
 		k.State, k.Strength.Retired, k.Strength.RunID = memtypes.Retired, b.Now, b.RunID
 	case e.Op == ledger.Restore:
