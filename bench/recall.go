@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/vimbank/vimbank/bank"
+	"github.com/vimbank/vimbank/llm/local"
 	"github.com/vimbank/vimbank/memtypes"
 )
 
@@ -28,7 +30,11 @@ func benchRecall(ctx context.Context, r *report, n int) error {
 	if err != nil {
 		return err
 	}
-	texts := english(n, 1)
+	words, err := vocabulary()
+	if err != nil {
+		return err
+	}
+	texts := talk(words, n, 1)
 	start := time.Now()
 	for from := 0; from < n; from += 512 {
 		var drafts []memtypes.Draft
@@ -47,7 +53,7 @@ func benchRecall(ctx context.Context, r *report, n int) error {
 	r.info("recall: memories taken in a second, durable and indexed", float64(n)/time.Since(start).Seconds(), "/s")
 	for _, p := range []string{"default", "bm25", "dense"} {
 		var took []time.Duration
-		for _, q := range english(200, 2) {
+		for _, q := range talk(words, 200, 2) {
 			start := time.Now()
 			if _, err := e.Recall(ctx, memtypes.Query{Scope: scope, Text: q, Profile: p, Quiet: true}); err != nil {
 				return err
@@ -60,27 +66,49 @@ func benchRecall(ctx context.Context, r *report, n int) error {
 	return nil
 }
 
-// english makes n sentences of words that the built-in table knows.
-func english(n int, seed uint64) []string {
-	vocabulary := strings.Fields(`garden river teacher bicycle morning letter market winter summer doctor kitchen window travel
-		music picture holiday brother sister mountain village camera ticket dinner coffee weather airport station hospital library
-		school painting guitar piano novel poem recipe chocolate lemon kitten puppy horse forest island beach boat train
-		engine computer keyboard program meeting project budget contract invoice customer office manager engineer designer
+// vocabularySize is about how many words people use in talk.
+const vocabularySize = 20_000
+
+// vocabulary gathers words that the built-in table knows, common ones first:
+// seeds, their neighbours, and theirs.
+func vocabulary() ([]string, error) {
+	table, err := local.Open()
+	if err != nil {
+		return nil, err
+	}
+	words := strings.Fields(`the a of to and in on with for at from about after before because while never always maybe again
+		garden river teacher bicycle morning letter market winter summer doctor kitchen window travel music picture holiday
+		brother sister mountain village camera ticket dinner coffee weather airport hospital library school painting guitar
+		novel recipe chocolate lemon kitten horse forest island beach train engine computer meeting project budget contract
 		happy quiet broken early late green yellow heavy cheap modern ancient careful famous lonely proud curious tired
-		bought sold found lost visited painted cooked repaired wrote learned forgot remembered promised invited planned
-		the a of to and in on with for at from about after before because while never always maybe again`)
-	index := sentences(n, seed+10)
-	out := make([]string, n)
-	for i, ws := range index {
-		words := make([]string, len(ws))
-		for j, w := range ws {
-			h := 0
-			for _, c := range []byte(w) {
-				h = h*31 + int(c)
+		bought sold found lost visited painted cooked repaired wrote learned forgot remembered promised invited planned`)
+	seen := make(map[string]bool, vocabularySize)
+	for _, w := range words {
+		seen[w] = true
+	}
+	for i := 0; i < len(words) && len(words) < vocabularySize; i++ {
+		for _, near := range table.Neighbours(words[i:i+1], 64)[0] {
+			if !seen[near.Word] {
+				seen[near.Word] = true
+				words = append(words, near.Word)
 			}
-			words[j] = vocabulary[uint(h)%uint(len(vocabulary))]
 		}
-		out[i] = strings.Join(words, " ") + fmt.Sprintf(" %s%d", "number", i%5000)
+	}
+	return words, nil
+}
+
+// talk makes n sentences of words, whose frequencies fall as those of a
+// language do, each with one of 5000 numbers.
+func talk(words []string, n int, seed uint64) []string {
+	rnd := rand.New(rand.NewPCG(seed, 5))
+	zipf := rand.NewZipf(rnd, 1.1, 8, uint64(len(words)-1))
+	out := make([]string, n)
+	for i := range out {
+		sentence := make([]string, 8+rnd.IntN(15))
+		for j := range sentence {
+			sentence[j] = words[zipf.Uint64()]
+		}
+		out[i] = fmt.Sprintf("%s number%d", strings.Join(sentence, " "), i%5000)
 	}
 	return out
 }
