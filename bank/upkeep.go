@@ -20,13 +20,17 @@ type Specs struct {
 	Snapshot  string // let the in-process indexes rest on disk
 }
 
+// JobPrefix stands before the names of the settings in the names of jobs, so
+// that a job's lease and runs are not taken for those of what it does.
+const JobPrefix = "upkeep/"
+
 // Upkeep makes the scheduler of e's jobs, which stands still until it is
 // started. Of all processes that share the bank, one runs each job. o may be nil.
 func Upkeep(e *engine.Engine, s Specs, o *upkeep.Options) (*upkeep.Scheduler, error) {
 	var jobs []upkeep.Job
 	add := func(name, spec string, run func(ctx context.Context, r upkeep.Run) error) {
 		if spec != "" {
-			jobs = append(jobs, upkeep.Job{Name: "upkeep/" + name, Spec: spec, Run: run, Timeout: jobTimeout})
+			jobs = append(jobs, upkeep.Job{Name: JobPrefix + name, Spec: spec, Run: run, Timeout: jobTimeout})
 		}
 	}
 	add("decay", s.Decay, func(ctx context.Context, r upkeep.Run) error {

@@ -42,14 +42,19 @@ func (e *Engine) Record(ctx context.Context, l ledger.Lease, run ledger.Run) err
 	return err
 }
 
-// Snapshot lets the in-process indexes rest on disk as they are now, so that
-// the next start replays little; it does nothing where nothing has changed.
+// Snapshot lets the in-process indexes follow the ledger and rest on disk, so
+// that the next start replays little; it does nothing where nothing has changed.
 func (e *Engine) Snapshot(ctx context.Context) error {
 	if err := e.open("engine.Snapshot"); err != nil {
 		return err
 	}
-	e.follow.Lock()
-	defer e.follow.Unlock()
+	if _, err := e.catchUp(ctx); err != nil {
+		return err
+	}
+	if err := e.follow.enter(ctx); err != nil {
+		return err
+	}
+	defer e.follow.leave()
 	if e.unsaved.Load() == 0 {
 		return nil
 	}

@@ -20,15 +20,11 @@ func (s *Scheduler) RunNow(ctx context.Context, name string) (Report, error) {
 	if e == nil {
 		return Report{}, memtypes.Errorf(op, memtypes.NotFound, "no job is named %q", name)
 	}
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return Report{}, memtypes.Errorf(op, memtypes.Unavailable, "the scheduler is closed")
+	leave, err := s.enter(op)
+	if err != nil {
+		return Report{}, err
 	}
-	s.runs.Add(1)
-	s.mu.Unlock()
-	defer s.runs.Done()
-
+	defer leave()
 	report, ran, err := s.once(ctx, e, func(Report, time.Time) bool { return true })
 	switch {
 	case err == nil && !ran:
@@ -41,6 +37,49 @@ func (s *Scheduler) RunNow(ctx context.Context, name string) (Report, error) {
 	return report, nil
 }
 
+// RunDue runs the jobs to which a run is owed now, one after the other, and
+// waits for them: those of which a tick has passed since their last run, in any
+// process, and those that never ran. It returns the reports of the runs in the
+// order of the jobs, and the errors of those that failed; a failed run does not
+// keep the others from running. A job that runs elsewhere is passed over. It is
+// Unavailable after Close, and needs no Start.
+func (s *Scheduler) RunDue(ctx context.Context) ([]Report, error) {
+	leave, err := s.enter("upkeep.RunDue")
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	var out []Report
+	var errs []error
+	for _, e := range s.jobs {
+		if ctx.Err() != nil {
+			return out, errors.Join(append(errs, memtypes.Errorf("upkeep.RunDue", memtypes.Canceled, "%w", ctx.Err()))...)
+		}
+		r, ran, err := s.once(ctx, e, e.owed)
+		if ran {
+			out = append(out, r)
+		}
+		if err != nil && (ran || memtypes.CodeOf(err) != memtypes.Conflict) {
+			errs = append(errs, fmt.Errorf("job %s: %w", e.Name, err))
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+// enter counts a call as running until leave, so that Close waits for it.
+func (s *Scheduler) enter(op string) (leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, memtypes.Errorf(op, memtypes.Unavailable, "the scheduler is closed")
+	}
+	s.runs.Add(1)
+	return s.runs.Done, nil
+}
+
+// owed reports whether a run at tick is due after the last one.
+func (e *entry) owed(last Report, tick time.Time) bool { return e.schedule.due(last.Tick, tick) }
+
 // tick runs e if a run is owed, and lets it be otherwise: while one is going
 // on, here or elsewhere, and when another process has had this tick.
 func (s *Scheduler) tick(ctx context.Context, e *entry) {
@@ -50,7 +89,7 @@ func (s *Scheduler) tick(ctx context.Context, e *entry) {
 	if closed || ctx.Err() != nil {
 		return
 	}
-	_, ran, err := s.once(ctx, e, func(last Report, tick time.Time) bool { return e.schedule.due(last.Tick, tick) })
+	_, ran, err := s.once(ctx, e, e.owed)
 	if err != nil && memtypes.CodeOf(err) != memtypes.Conflict || err != nil && ran {
 		s.o.Log.Error("upkeep: run failed", "job", e.Name, "error", err)
 	}
@@ -80,6 +119,7 @@ func (s *Scheduler) once(ctx context.Context, e *entry, owed func(last Report, t
 		return Report{}, false, err
 	}
 	r, err = s.run(ctx, e, tick, lease)
+	s.o.Ended(r)
 	return r, true, err
 }
 

@@ -3,6 +3,7 @@ package upkeep_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -204,6 +205,46 @@ func TestTickWithoutABook(t *testing.T) {
 		s.Close()
 		if c.n.Load() != 1 {
 			t.Errorf("%d runs, want the one after the book was back", c.n.Load())
+		}
+	})
+}
+
+func TestRunDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newShelf()
+		good, bad := &counter{takes: time.Minute}, &counter{takes: time.Second, err: memtypes.Errorf("x", memtypes.Refused, "too many")}
+		var told []string
+		o := &upkeep.Options{Ended: func(r upkeep.Report) { told = append(told, r.Job) }}
+		s := scheduler(t, b, o, upkeep.Job{Name: "bad", Spec: "@hourly", Run: bad.run}, upkeep.Job{Name: "good", Spec: "@daily", Run: good.run})
+		rs, err := s.RunDue(t.Context())
+		if len(rs) != 2 || rs[0].Job != "bad" || rs[0].Error == "" || rs[1].Job != "good" || rs[1].Error != "" || memtypes.CodeOf(err) != memtypes.Refused {
+			t.Errorf("RunDue = %+v, %v, want both runs and the error of the first", rs, err)
+		}
+		if rs, err := s.RunDue(t.Context()); len(rs) != 0 || err != nil {
+			t.Errorf("RunDue again = %+v, %v, want nothing: a run that failed has had its tick", rs, err)
+		}
+		time.Sleep(time.Hour)
+		if rs, _ := s.RunDue(t.Context()); len(rs) != 1 || rs[0].Job != "bad" {
+			t.Errorf("RunDue an hour later = %+v, want the hourly job", rs)
+		}
+		if want := []string{"bad", "good", "bad"}; !slices.Equal(told, want) {
+			t.Errorf("Ended was told of %v, want %v", told, want)
+		}
+		if _, err := b.Acquire(t.Context(), "bad", "another", time.Now(), 3*time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if rs, err := s.RunDue(t.Context()); len(rs) != 0 || err != nil {
+			t.Errorf("RunDue while another runs it = %+v, %v, want it passed over", rs, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := s.RunDue(ctx); memtypes.CodeOf(err) != memtypes.Canceled {
+			t.Errorf("RunDue with an ended context: %v, want Canceled", err)
+		}
+		s.Close()
+		if _, err := s.RunDue(t.Context()); memtypes.CodeOf(err) != memtypes.Unavailable {
+			t.Errorf("RunDue after Close: %v, want Unavailable", err)
 		}
 	})
 }

@@ -82,6 +82,9 @@ type Options struct {
 	Now func() time.Time
 	// Log gets one line for each run that fails. Nil: nothing is logged.
 	Log *slog.Logger
+	// Ended is told of every run of this scheduler when it has ended, from the
+	// goroutine of the run. Nil: nobody is told.
+	Ended func(Report)
 }
 
 // ErrLeaseLost is the cause of a job's cancelled context when the lease of its
@@ -127,6 +130,9 @@ func New(jobs []Job, book Book, o *Options) (*Scheduler, error) {
 	}
 	if s.o.Log == nil {
 		s.o.Log = slog.New(slog.DiscardHandler)
+	}
+	if s.o.Ended == nil {
+		s.o.Ended = func(Report) {}
 	}
 	if s.o.TTL < time.Second {
 		return nil, memtypes.BadField("upkeep.New", "ttl", s.o.TTL, "at least 1s, or 0 for the default")

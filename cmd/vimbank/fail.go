@@ -72,7 +72,7 @@ func args(least, most int, what string) cobra.PositionalArgs {
 		if len(found) < least {
 			return wrong("argument", memtypes.Remark(fmt.Sprintf("%d of them", len(found))), what)
 		}
-		return wrong("argument", found[most], fmt.Sprintf("%s and nothing more", what))
+		return wrong("argument", found[most], fmt.Sprintf("%s, and nothing more", what))
 	}
 }
 

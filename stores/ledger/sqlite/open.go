@@ -48,15 +48,17 @@ func prepare(ctx context.Context, dir string, opt *Options) (access, error) {
 	}
 	if size > 0 {
 		if err := inspect(ctx, path); err != nil {
-			return 0, err
+			return 0, fail("sqlite.Open", err)
 		}
 	}
 	if opt.ReadOnly {
-		return passive(ctx, path, ledgerID, ledgerSchema())
+		how, err := passive(ctx, path, ledgerID, ledgerSchema())
+		return how, fail("sqlite.Open", err)
 	}
 	err = setUp(ctx, path, opt)
 	if code := memtypes.CodeOf(fail("", err)); err != nil && size > 0 && (code == memtypes.ReadOnly || code == memtypes.Unavailable && cannotOpen(err)) {
-		return passive(ctx, path, ledgerID, ledgerSchema())
+		how, err := passive(ctx, path, ledgerID, ledgerSchema())
+		return how, fail("sqlite.Open", err)
 	}
 	return writable, fail("sqlite.Open", err)
 }
