@@ -16,14 +16,15 @@ import (
 // command is the real command as a process of its own, with bank dir. It ends
 // with the test.
 func command(t testing.TB, dir string, args ...string) *exec.Cmd {
-	t.Helper()
-	exe, err := exec.LookPath("vimbank") // TestMain puts it on the path
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, exe, args...)
+	return commandContext(ctx, t, dir, args...)
+}
+
+// commandContext is command, killed when ctx ends.
+func commandContext(ctx context.Context, t testing.TB, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(ctx, "vimbank", args...) // TestMain puts it on the path
 	cmd.Env = append(os.Environ(), "NO_COLOR=1", "VIMBANK_CONFIG=", "VIMBANK_BANK="+dir)
 	return cmd
 }
