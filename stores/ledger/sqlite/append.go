@@ -85,14 +85,19 @@ type found struct {
 
 // apply carries out one edit and says what became of it.
 func (t *tx) apply(b *ledger.Batch, e *ready) (ledger.Result, error) {
-	if e.Op == ledger.Insert && e.IfRev == 0 && e.IfRecalls == nil {
+	seq, loose := t.w.ends.loose[e.id]
+	if e.Op == ledger.Insert && e.IfRev == 0 && e.IfRecalls == nil && !loose {
 		rev, err := t.insert(b, e)
 		if err != nil || rev > 0 {
 			return ledger.Result{ID: e.Memory.ID, Rev: rev, Outcome: ledger.Done}, err
 		}
 	}
 	var f found
-	err := t.w.stmts.find.QueryRow(e.id[:]).Scan(&f.seq, &f.scope, &f.rev, &f.state, &f.pinned, &f.recalls)
+	st, key := t.w.stmts.find, any(e.id[:])
+	if loose {
+		st, key = t.w.stmts.findLoose, int64(seq)
+	}
+	err := st.QueryRow(key).Scan(&f.seq, &f.scope, &f.rev, &f.state, &f.pinned, &f.recalls)
 	if err != nil && !noRows(err) {
 		return ledger.Result{}, err
 	}
@@ -180,6 +185,7 @@ func (t *tx) insert(b *ledger.Batch, e *ready) (uint64, error) {
 		return 0, err
 	}
 	t.w.ends.advance(h, n)
+	t.w.ends.loose[e.id] = n.seq
 	if m.Strength.Recalls > 0 || !m.Strength.LastRecall.IsZero() {
 		_, err = t.w.stmts.strength.Exec(n.seq, m.Strength.Recalls, nanos(m.Strength.LastRecall))
 	}

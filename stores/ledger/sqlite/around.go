@@ -2,16 +2,10 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"slices"
-	"strings"
 
 	"github.com/vimbank/vimbank/memtypes"
-)
-
-// The neighbours of a memory in its session, nearest first.
-const (
-	before = `(m.sec, m.nsec, m.seq) < (?3, ?4, ?5) ORDER BY m.sec DESC, m.nsec DESC, m.seq DESC LIMIT ?6`
-	behind = `(m.sec, m.nsec, m.seq) > (?3, ?4, ?5) ORDER BY m.sec, m.nsec, m.seq LIMIT ?6`
 )
 
 // Around returns the neighbours of a memory in its session; see ledger.Memories.
@@ -35,7 +29,7 @@ func (db *DB) Around(ctx context.Context, id memtypes.ID, n int) (out []memtypes
 }
 
 func (r *reader) around(ctx context.Context, id uid, n int) ([]*row, error) {
-	own, err := scanRow(r.pool.QueryRowContext(ctx, selectRows+" WHERE m.state < 2 AND m.id = ?", id[:]).Scan)
+	own, err := scanRow(r.rowOf.QueryRowContext(ctx, id[:]).Scan)
 	if noRows(err) {
 		return nil, nil
 	}
@@ -49,19 +43,23 @@ func (r *reader) around(ctx context.Context, id uid, n int) ([]*row, error) {
 	if own.session == "" || n == 0 {
 		return self, nil
 	}
-	if earlier, err = r.beside(ctx, own, before, n); err != nil {
+	if earlier, err = beside(ctx, r.before, own, n); err != nil {
 		return nil, err
 	}
-	if later, err = r.beside(ctx, own, behind, n); err != nil {
+	if later, err = beside(ctx, r.behind, own, n); err != nil {
 		return nil, err
 	}
 	slices.Reverse(earlier)
 	return slices.Concat(earlier, self, later), nil
 }
 
-// beside reads the n rows on one side of own.
-func (r *reader) beside(ctx context.Context, own *row, side string, n int) ([]*row, error) {
-	text := strings.Replace(selectRows, "log m", "log m INDEXED BY memory_session", 1) +
-		" WHERE m.state < 2 AND m.scope = ?1 AND m.session = ?2 AND m.state = 0 AND m.layer = 0 AND " + side
-	return all(ctx, r.pool, scanRow, text, own.scope, own.session, own.sec, own.nsec, own.seq, n)
+// neighbours is a query of the n rows on one side of a memory in its session,
+// nearest first; columns 1, 9 and 10 are seq, sec and nsec.
+func neighbours(side, order string) string {
+	return both(rowColumns, "memory_session", "m.state < 2 AND m.scope = ?1 AND m.session = ?2 AND m.state = 0 AND m.layer = 0"+
+		" AND (m.sec, m.nsec, m.seq) "+side+" (?3, ?4, ?5)", order+" LIMIT ?6")
+}
+
+func beside(ctx context.Context, side *sql.Stmt, own *row, n int) ([]*row, error) {
+	return every(ctx, side, scanRow, own.scope, own.session, own.sec, own.nsec, own.seq, n)
 }

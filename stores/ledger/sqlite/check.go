@@ -45,12 +45,15 @@ func invariants() []invariant {
 		{"memories whose revision is not their newest log entry", `SELECT count(*) FROM log m LEFT JOIN log l ON l.seq = m.rev
 			WHERE m.state IS NOT NULL AND (l.seq IS NULL OR l.id <> m.id)`},
 		{"memories on entries that are no insert", "SELECT count(*) FROM log WHERE state IS NOT NULL AND op <> 1"},
+		{"memories that no query finds", `SELECT count(*) FROM log m WHERE state IS NOT NULL AND filed IS NOT 1 AND NOT coalesce(` + isLoose + `, 0)`},
+		{"memories of one ID", "SELECT count(*) - count(DISTINCT id) FROM log WHERE state IS NOT NULL"},
 		{"memories without scope, kind, time or text", `SELECT count(*) FROM log WHERE state < 2 AND
 			(scope + rev + kind + layer + sec + nsec + dated + pinned IS NULL OR session IS NULL OR coalesce(text, '') = '')`},
 		{"contents or recalls of no memory", `SELECT count(*) FROM (SELECT mem FROM replaced UNION ALL SELECT mem FROM recalled) p
 			LEFT JOIN log m ON m.seq = p.mem WHERE m.state IS NULL OR m.state = 2`},
 		{"purged memories with content", "SELECT count(*) FROM log WHERE state = 2 AND (text IS NOT NULL OR extra IS NOT NULL OR session IS NOT NULL)"},
 		{"states that contradict the time of retirement", "SELECT count(*) FROM log WHERE state IS NOT NULL AND (state = 1) <> (retired IS NOT NULL)"},
+		{"entries filed that are no memory", "SELECT count(*) FROM log WHERE state IS NULL AND filed IS NOT NULL"},
 		{"tenants whose noted entry is not in the log", `SELECT count(*) FROM tenants t LEFT JOIN log l ON l.seq = t.head
 			WHERE t.head > 0 AND (l.seq IS NULL OR l.tenant <> t.no OR l.hash <> t.hash)`},
 	}
@@ -78,7 +81,8 @@ type Stats struct {
 func (db *DB) Stats(ctx context.Context) (s Stats, err error) {
 	err = db.view(ctx, "sqlite.Stats", func(r *reader) error {
 		s.Counts, err = all(ctx, r.pool, scanCount, `SELECT t.name, c.kind, c.state, sum(c.n)
-			FROM (SELECT scope, kind, state, count(*) n FROM log INDEXED BY memory_when WHERE state < 2 GROUP BY scope, kind, state) c
+			FROM (SELECT scope, kind, state, count(*) n FROM log INDEXED BY memory_when WHERE filed = 1 AND state < 2 GROUP BY scope, kind, state
+				UNION ALL SELECT scope, kind, state, count(*) FROM log m NOT INDEXED WHERE `+isLoose+` AND state < 2 GROUP BY scope, kind, state) c
 			JOIN scopes s ON s.no = c.scope JOIN tenants t ON t.no = s.tenant
 			GROUP BY t.name, c.kind, c.state ORDER BY t.name, c.kind, c.state`)
 		if err != nil {

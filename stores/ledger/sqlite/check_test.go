@@ -105,6 +105,10 @@ func TestCheck(t *testing.T) {
 		{"UPDATE log SET state = NULL WHERE seq = 20", "contents or recalls of no memory"},
 		{"UPDATE log SET state = 0, rev = 21, id = randomblob(16) WHERE seq = 21", "entries that are no insert"},
 		{"UPDATE log SET scope = 77 WHERE seq = 5", "broken references"},
+		{"UPDATE log SET filed = 0 WHERE seq = 5", "memories that no query finds"},
+		{"UPDATE log SET filed = NULL WHERE seq = 5", "memories that no query finds"},
+		{"UPDATE log SET filed = 1, id = randomblob(16) WHERE seq = 21", "entries filed that are no memory"},
+		{"UPDATE filing SET seq = 0; UPDATE log SET filed = 0, id = (SELECT id FROM log WHERE seq = 4) WHERE seq = 5", "memories of one ID"},
 		{"UPDATE tenants SET head = 5, hash = x'00'", "noted entry is not in the log"},
 	} {
 		err := damaged(t, 20, c.query).Check(t.Context())
@@ -128,8 +132,8 @@ func TestStats(t *testing.T) {
 	if d := gocmp.Diff(want, s.Counts); d != "" {
 		t.Errorf("counts (-want +got):\n%s", d)
 	}
-	if s.Head != 22 || s.Schema != 1 || s.Bytes < 20<<10 {
-		t.Errorf("Stats = %+v, want head 22, schema 1, some bytes", s)
+	if s.Head != 22 || s.Schema != 2 || s.Bytes < 20<<10 {
+		t.Errorf("Stats = %+v, want head 22, schema 2, some bytes", s)
 	}
 	if got, want := s.Counts[1].String(), "1 retired dialogue of default"; got != want {
 		t.Errorf("String = %q, want %q", got, want)

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"github.com/vimbank/vimbank/stores/ledger"
@@ -9,7 +10,14 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	ledgertest.Run(t, func(t testing.TB) ledger.Ledger { return open(t, t.TempDir(), nil) })
+	var opened atomic.Int64
+	ledgertest.Run(t, func(t testing.TB) ledger.Ledger {
+		db := open(t, t.TempDir(), nil)
+		if opened.Add(1)%2 == 0 {
+			return &restless{DB: db}
+		}
+		return db
+	})
 }
 
 // open opens a bank; whoever asks closes it.

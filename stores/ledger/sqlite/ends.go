@@ -19,6 +19,8 @@ type ends struct {
 	last    uint64 // the newest number
 	saved   uint64 // the tenants' rows are true up to here
 	heads   map[int64]*head
+	filed   uint64         // no memory up to here is loose
+	loose   map[uid]uint64 // the loose ones, and some that another process filed: their entry
 }
 
 // head is the end of one tenant's trail.
@@ -37,11 +39,14 @@ func (e *ends) refresh(c *sql.Conn, s *statements) error {
 		return err
 	}
 	if !e.known || full {
-		*e = ends{heads: map[int64]*head{}}
+		*e = ends{heads: map[int64]*head{}, loose: map[uid]uint64{}}
 		if err := s.saved.QueryRow().Scan(&e.saved); err != nil {
 			return err
 		}
-		e.last = e.saved
+		if err := s.filing.QueryRow().Scan(&e.filed); err != nil {
+			return err
+		}
+		e.last = min(e.saved, e.filed)
 	}
 	rows, err := s.newer.Query(e.last)
 	if err != nil {
@@ -58,9 +63,12 @@ func (e *ends) refresh(c *sql.Conn, s *statements) error {
 		}
 		h.seq, h.hash, h.unsaved = n.seq, n.hash, true
 		e.last = n.seq
+		if n.loose != nil {
+			e.loose[uid(n.loose)] = n.seq
+		}
 	}
 	e.known = true
-	return nil
+	return e.trim(s)
 }
 
 // news is an entry that another process wrote.
@@ -68,10 +76,11 @@ type news struct {
 	seq    uint64
 	tenant int64
 	hash   []byte
+	loose  []byte // the ID of a memory that no index has
 }
 
 func scanNews(scan func(...any) error) (n news, err error) {
-	err = scan(&n.seq, &n.tenant, &n.hash)
+	err = scan(&n.seq, &n.tenant, &n.hash, &n.loose)
 	return n, err
 }
 

@@ -59,7 +59,7 @@ func (r *reader) past(ctx context.Context, id uid) (h past, err error) {
 		return h, err
 	}
 	defer tx.Rollback() // it has read, nothing more
-	h.own, err = scanRow(tx.QueryRowContext(ctx, selectRows+" WHERE m.state < 2 AND m.id = ?", id[:]).Scan)
+	h.own, err = scanRow(tx.StmtContext(ctx, r.rowOf).QueryRowContext(ctx, id[:]).Scan)
 	if noRows(err) {
 		return past{}, nil
 	}
@@ -81,6 +81,15 @@ type querier interface {
 // all collects what a query finds.
 func all[T any](ctx context.Context, q querier, scan func(func(...any) error) (T, error), text string, args ...any) ([]T, error) {
 	rows, err := q.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, scan)
+}
+
+// every collects what a prepared query finds.
+func every[T any](ctx context.Context, st *sql.Stmt, scan func(func(...any) error) (T, error), args ...any) ([]T, error) {
+	rows, err := st.QueryContext(ctx, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -33,9 +33,8 @@ func (db *DB) List(ctx context.Context, q ledger.ListQuery) (page ledger.Page, e
 		if err != nil {
 			return err
 		}
-		text := strings.Replace(selectRows, "log m", "log m "+index, 1) + " WHERE " + strings.Join(w.terms, " AND ") +
-			" ORDER BY m.sec, m.nsec, m.id LIMIT ?"
-		list, err := all(ctx, r.pool, scanRow, text, append(w.args, limit+1)...)
+		text := both(rowColumns, index, strings.Join(w.terms, " AND "), " ORDER BY 9, 10, 2 LIMIT ?") // sec, nsec, id
+		list, err := all(ctx, r.pool, scanRow, text, slices.Concat(w.args, w.args, []any{limit + 1})...)
 		if err == nil {
 			page.Memories, err = r.nouns(ctx, db.scopes, list)
 		}
@@ -154,25 +153,25 @@ func (w *where) index(ctx context.Context, r *reader, q *ledger.ListQuery) (stri
 	f := &q.Filter
 	switch {
 	case f.IDs != nil:
-		return "INDEXED BY memory_id", nil
+		return "memory_id", nil
 	case q.RunID != "":
-		return "INDEXED BY memory_retirer", nil
+		return "memory_retirer", nil
 	case q.Since > 0:
 		last, err := r.head()
 		if err == nil && last < q.Since+narrow {
 			// Each change has its number, so the log names what changed.
 			w.add("m.id IN (SELECT id FROM log WHERE seq > ?)", int64(q.Since))
-			return "INDEXED BY memory_id", nil
+			return "memory_id", nil
 		}
 		if err != nil {
 			return "", err
 		}
 	}
 	if f.Scope.IsZero() {
-		return "INDEXED BY memory_when", nil
+		return "memory_when", nil
 	}
 	var args []any
-	count := "SELECT count(*) FROM (SELECT 1 FROM log INDEXED BY memory_session WHERE state < 2 AND scope IN " + scopeList(f.Scope, &args)
+	count := "SELECT count(*) FROM (SELECT 1 FROM log INDEXED BY memory_session WHERE filed = 1 AND state < 2 AND scope IN " + scopeList(f.Scope, &args)
 	if f.Session != "" {
 		count += " AND session = ?"
 		args = append(args, f.Session)
@@ -180,9 +179,9 @@ func (w *where) index(ctx context.Context, r *reader, q *ledger.ListQuery) (stri
 	var n int
 	err := r.pool.QueryRowContext(ctx, count+fmt.Sprintf(" LIMIT %d)", narrow), args...).Scan(&n)
 	if n < narrow {
-		return "INDEXED BY memory_session", err
+		return "memory_session", err
 	}
-	return "INDEXED BY memory_when", err
+	return "memory_when", err
 }
 
 func numbers[T any](vs []T, number func(T) int) string {

@@ -14,7 +14,8 @@ import (
 
 // reader is a bounded pool of connections that cannot write.
 type reader struct {
-	pool *sql.DB
+	pool                                   *sql.DB
+	rowOf, rowsOf, before, behind, changes *sql.Stmt // prepared once on each connection, because they are asked often
 
 	mu   sync.Mutex // held while last is in use, which one connection carries
 	conn *sql.Conn  // set apart, so that Head never waits for a long query
@@ -33,14 +34,34 @@ func openReader(ctx context.Context, path string, how access, opt *Options) (*re
 	if r.conn, err = pool.Conn(ctx); err == nil {
 		r.last, err = r.conn.PrepareContext(ctx, lastSeq)
 	}
+	for dst, text := range r.texts() {
+		if err == nil {
+			*dst, err = pool.PrepareContext(ctx, text)
+		}
+	}
 	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
 	return r, nil
 }
 
+func (r *reader) texts() map[**sql.Stmt]string {
+	return map[**sql.Stmt]string{
+		&r.rowOf:   both(rowColumns, "memory_id", "m.state < 2 AND m.id = ?1", ""),
+		&r.rowsOf:  both(rowColumns, "memory_id", "m.state < 2 AND m.id IN (SELECT unhex(value) FROM json_each(?1))", ""),
+		&r.before:  neighbours("<", " ORDER BY 9 DESC, 10 DESC, 1 DESC"),
+		&r.behind:  neighbours(">", " ORDER BY 9, 10, 1"),
+		&r.changes: "SELECT seq, id FROM log WHERE seq > ? ORDER BY seq LIMIT ?",
+	}
+}
+
 func (r *reader) close() error {
 	var errs []error
+	for dst := range r.texts() {
+		if *dst != nil {
+			errs = append(errs, (*dst).Close())
+		}
+	}
 	if r.last != nil {
 		errs = append(errs, r.last.Close())
 	}
@@ -82,7 +103,7 @@ func (db *DB) Changes(ctx context.Context, after uint64, limit int) (changes []l
 		if gone = after > last; err != nil || after >= last {
 			return err
 		}
-		changes, err = all(ctx, r.pool, scanChange, "SELECT seq, id FROM log WHERE seq > ? ORDER BY seq LIMIT ?", int64(after), limit)
+		changes, err = every(ctx, r.changes, scanChange, int64(after), limit)
 		return err
 	})
 	return changes, gone, err
@@ -104,7 +125,7 @@ func (db *DB) Get(ctx context.Context, scope memtypes.Scope, ids []memtypes.ID) 
 	}
 	var found []memtypes.Memory
 	err := db.view(ctx, op, func(r *reader) error {
-		list, err := all(ctx, r.pool, scanRow, selectRows+" WHERE m.state < 2 AND m.id IN "+idList, idsJSON(ids))
+		list, err := every(ctx, r.rowsOf, scanRow, idsJSON(ids))
 		if err == nil {
 			found, err = r.nouns(ctx, db.scopes, list)
 		}

@@ -11,10 +11,14 @@ import (
 	"github.com/vimbank/vimbank/memtypes"
 )
 
-// selectRows reads whole memories; scanRow takes its columns.
-const selectRows = `SELECT m.seq, m.id, m.scope, m.rev, m.state, m.kind, m.layer, m.session, m.sec, m.nsec, m.dated,
-	m.at, m.updated, m.pinned, m.retired, m.retirer, m.text, m.extra, r.recalls, r.last
-	FROM log m LEFT JOIN recalled r ON r.mem = m.seq`
+// rowColumns are those of whole memories; scanRow takes them.
+const rowColumns = `SELECT m.seq, m.id, m.scope, m.rev, m.state, m.kind, m.layer, m.session, m.sec, m.nsec, m.dated,
+	m.at, m.updated, m.pinned, m.retired, m.retirer, m.text, m.extra, r.recalls, r.last `
+
+// selectRows reads memories in the way that SQLite chooses.
+const selectRows = rowColumns + fromRows
+
+const fromRows = "FROM log m LEFT JOIN recalled r ON r.mem = m.seq"
 
 // row is a memory as it stands in the file.
 type row struct {

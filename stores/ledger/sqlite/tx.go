@@ -16,7 +16,8 @@ type statements struct {
 	begin, commit, rollback, last                   *sql.Stmt
 	tenant, addTenant, head, setHead, saved, newer  *sql.Stmt
 	scope, addScope, name                           *sql.Stmt
-	insert, find, load, log                         *sql.Stmt
+	insert, find, findLoose, load, log              *sql.Stmt
+	filing, file, setFiling                         *sql.Stmt
 	setState, setPinned, revise, keep               *sql.Stmt
 	recall, strength, purge, purgeOld, forget, drop *sql.Stmt
 	lease, setLease, release, setRun, set, unset    *sql.Stmt
@@ -32,17 +33,20 @@ func (s *statements) texts() map[**sql.Stmt]string {
 		&s.addTenant: "INSERT INTO tenants (name) VALUES (?)",
 		&s.head:      "SELECT name, head, hash FROM tenants WHERE no = ?",
 		&s.saved:     "SELECT coalesce(max(head), 0) FROM tenants",
-		&s.newer:     "SELECT seq, tenant, hash FROM log WHERE seq > ? ORDER BY seq",
+		&s.newer:     "SELECT seq, tenant, hash, CASE filed WHEN 0 THEN id END FROM log WHERE seq > ? ORDER BY seq",
 		&s.setHead:   "UPDATE tenants SET head = ?, hash = ? WHERE no = ?",
 		&s.scope:     "SELECT no FROM scopes WHERE tenant = ? AND user = ? AND agent = ? AND run = ?",
 		&s.addScope:  "INSERT INTO scopes (tenant, user, agent, run) VALUES (?, ?, ?, ?)",
 		&s.name:      scopeName,
 		&s.insert: `INSERT INTO log (seq, tenant, prev, was, op, id, at, actor, run, reason, hash,
-				rev, state, scope, kind, layer, session, sec, nsec, dated, pinned, text, extra)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?1, 0, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
-			ON CONFLICT (id) WHERE state IS NOT NULL DO NOTHING`,
-		&s.find: `SELECT m.seq, m.scope, m.rev, m.state, m.pinned, coalesce(r.recalls, 0)
-			FROM log m LEFT JOIN recalled r ON r.mem = m.seq WHERE m.state IS NOT NULL AND m.id = ?`,
+				rev, state, filed, scope, kind, layer, session, sec, nsec, dated, pinned, text, extra)
+			SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?1, 0, 0, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21
+			WHERE NOT EXISTS (SELECT 1 FROM log INDEXED BY memory_id WHERE filed = 1 AND id = ?6)`,
+		&s.find:      findRow + "INDEXED BY memory_id LEFT JOIN recalled r ON r.mem = m.seq WHERE m.filed = 1 AND m.id = ?",
+		&s.findLoose: findRow + "LEFT JOIN recalled r ON r.mem = m.seq WHERE m.state IS NOT NULL AND m.seq = ?",
+		&s.filing:    "SELECT seq FROM filing",
+		&s.file:      "UPDATE log SET filed = 1 WHERE seq > ? AND filed = 0",
+		&s.setFiling: "UPDATE filing SET seq = ?",
 		&s.load:      selectRows + " WHERE m.seq = ?",
 		&s.log:       "INSERT INTO log (seq, tenant, prev, was, op, id, at, actor, run, reason, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		&s.setState:  "UPDATE log SET state = ?, rev = ?, retired = ?, retirer = ? WHERE seq = ?",
@@ -57,7 +61,7 @@ func (s *statements) texts() map[**sql.Stmt]string {
 			pinned = 0, retired = NULL, retirer = NULL, text = NULL, extra = NULL WHERE seq = ?`,
 		&s.purgeOld: "DELETE FROM replaced WHERE mem = ?",
 		&s.forget:   "DELETE FROM recalled WHERE mem = ?",
-		&s.drop:     "UPDATE log SET state = NULL, rev = NULL, scope = NULL, kind = NULL, layer = NULL, pinned = NULL WHERE seq = ?",
+		&s.drop:     "UPDATE log SET state = NULL, filed = NULL, rev = NULL, scope = NULL, kind = NULL, layer = NULL, pinned = NULL WHERE seq = ?",
 		&s.lease:    "SELECT holder, fence, expires FROM leases WHERE name = ?",
 		&s.setLease: `INSERT INTO leases (name, holder, fence, expires) VALUES (?, ?, ?, ?)
 			ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, fence = excluded.fence, expires = excluded.expires`,
@@ -68,6 +72,8 @@ func (s *statements) texts() map[**sql.Stmt]string {
 		&s.unset: "DELETE FROM settings WHERE key = ?",
 	}
 }
+
+const findRow = "SELECT m.seq, m.scope, m.rev, m.state, m.pinned, coalesce(r.recalls, 0) FROM log m "
 
 // lastSeq finds the newest number; it reads the last page of one table.
 const lastSeq = "SELECT seq FROM log ORDER BY seq DESC LIMIT 1"

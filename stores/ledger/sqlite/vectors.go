@@ -225,7 +225,8 @@ func (v *vectors) put(ctx context.Context, fingerprint string, ids []memtypes.ID
 	}
 	return v.update(ctx, pool, func(c *sql.Conn) error {
 		// Looked at under the lock: a purge that comes later will find what is put here.
-		purged, err := all(ctx, v.ledger.pool, scanID, "SELECT id FROM log INDEXED BY memory_id WHERE state = 2 AND id IN "+idList, idsJSON(ids))
+		purged, err := all(ctx, v.ledger.pool, scanID,
+			both("SELECT m.id ", "memory_id", "m.state = 2 AND m.id IN (SELECT unhex(value) FROM json_each(?1))", ""), idsJSON(ids))
 		if err != nil {
 			return err
 		}

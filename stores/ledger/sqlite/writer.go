@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -16,43 +15,30 @@ import (
 	"github.com/vimbank/vimbank/memtypes"
 )
 
-// Bounds of the writer.
+// When the WAL is folded into the file, and new memories are filed.
 const (
-	maxBatch = 128  // writes that share one transaction
-	maxYield = 32   // times the writer lets others run before it goes on with a smaller batch
 	softWAL  = 256  // pages in the WAL that are folded into the file when the writer is idle
 	hardWAL  = 1024 // pages that are folded even under load
 	wakeSoon = 50 * time.Millisecond
 )
 
-// write is one caller's part of a transaction.
-type write struct {
-	do    func(*tx) error
-	state atomic.Int32
-	done  chan error // of length 1: the writer never waits for a caller
-	err   error
-}
-
-// The states of a write. A caller may withdraw it until the writer takes it.
-const (
-	waiting = iota
-	taken
-	withdrawn
-)
-
-// writer is the one goroutine of this process that writes ledger.db. Whoever
-// comes while it syncs waits in queue and shares the next transaction.
+// writer owns the one connection of this process that writes ledger.db. Who
+// leads its queue has it; whoever comes meanwhile shares the next transaction.
 type writer struct {
 	pool    *sql.DB
 	conn    *sql.Conn
 	stmts   statements
 	scopes  *scopes
 	busy    time.Duration
-	queue   chan *write
-	folds   chan chan error // who waits for the WAL to be emptied
-	stopped chan struct{}
+	queue   *queue
+	reserve reserve
 
-	// Owned by the goroutine.
+	quiet   chan struct{} // of length 1: something is to be tidied up at the next quiet moment
+	closing chan struct{}
+	stopped chan struct{}
+	commits atomic.Int64
+
+	// Owned by who leads.
 	ends   ends
 	broken error // once a sync has failed
 	writes int   // since the WAL was last looked at
@@ -67,15 +53,17 @@ func startWriter(ctx context.Context, path string, s *scopes, opt *Options) (*wr
 		return nil, err
 	}
 	pool.SetMaxOpenConns(1)
-	w := &writer{pool: pool, scopes: s, busy: opt.Busy, queue: make(chan *write, opt.Queue),
-		folds: make(chan chan error), stopped: make(chan struct{})}
+	w := &writer{pool: pool, scopes: s, busy: opt.Busy, reserve: reserve{path: path + "-wal"},
+		quiet: make(chan struct{}, 1), closing: make(chan struct{}), stopped: make(chan struct{})}
+	w.queue = newQueue(opt.Queue, w.serve)
 	if st, err := os.Stat(path + "-wal"); err == nil && st.Size() > 0 {
 		w.erase = true // a crash may have left there what was purged
+		w.quiet <- struct{}{}
 	}
 	if err := w.connect(ctx); err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
-	go w.run()
+	go w.keep()
 	return w, nil
 }
 
@@ -94,135 +82,108 @@ func (w *writer) connect(ctx context.Context) (err error) {
 }
 
 // submit has do run in a transaction and returns when that is durable. Until
-// the writer takes it, ctx can withdraw it; from then on it cannot.
+// it is begun, ctx can withdraw it; from then on it cannot.
 func (w *writer) submit(ctx context.Context, do func(*tx) error) error {
-	r := &write{do: do, done: make(chan error, 1)}
-	select {
-	case w.queue <- r:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case err := <-r.done:
-		return err
-	case <-ctx.Done():
-		if r.state.CompareAndSwap(waiting, withdrawn) {
-			return ctx.Err()
-		}
-		return <-r.done
-	}
+	return w.queue.submit(ctx, &write{do: do})
 }
 
 // fold empties the WAL into the file.
 func (w *writer) fold(ctx context.Context) error {
-	c := make(chan error, 1)
-	select {
-	case w.folds <- c:
-		return <-c
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return w.queue.submit(ctx, &write{job: w.truncate})
 }
 
-// close writes what is queued and stops. No submit or fold may run or follow.
+// close tidies up and stops. No submit or fold may run or follow.
 func (w *writer) close() error {
-	close(w.queue)
+	close(w.closing)
 	<-w.stopped
-	return errors.Join(w.stmts.close(), w.conn.Close(), w.pool.Close())
+	w.tidy(true)
+	return errors.Join(w.reserve.close(), w.stmts.close(), w.conn.Close(), w.pool.Close())
 }
 
-func (w *writer) run() {
+// keep tidies up whenever nothing was written for a moment.
+func (w *writer) keep() {
 	defer close(w.stopped)
-	idle := time.NewTimer(wakeSoon)
-	defer idle.Stop()
-	size := 0
+	tick := time.NewTicker(wakeSoon)
+	defer tick.Stop()
 	for {
-		var quiet <-chan time.Time
-		if w.erase || w.unfold {
-			idle.Reset(wakeSoon)
-			quiet = idle.C
-		}
+		tick.Stop()
 		select {
-		case first, ok := <-w.queue:
-			if !ok {
-				w.tidy(true)
+		case <-w.closing:
+			return
+		case <-w.quiet:
+		}
+		tick.Reset(wakeSoon)
+		for seen := int64(-1); seen != w.commits.Load(); {
+			seen = w.commits.Load()
+			select {
+			case <-w.closing:
 				return
+			case <-tick.C:
 			}
-			batch := w.gather(first, size)
-			size = len(batch)
-			w.serve(batch)
-			w.tidy(false)
-		case c := <-w.folds:
-			c <- w.truncate()
-		case <-quiet:
+		}
+		again := false
+		// Never cancelled: it waits for who writes now, and then is quick.
+		_ = w.queue.submit(context.Background(), &write{job: func() error {
 			w.tidy(true)
+			again = w.erase // a reader needs the old pages
+			return nil
+		}})
+		if again {
+			w.wake()
 		}
 	}
 }
 
-// gather takes what waits in the queue. After a batch of several, those that
-// it released come back within microseconds: they are let run first, or the
-// batches of eight callers would stay at four and four.
-func (w *writer) gather(first *write, before int) []*write {
-	batch := []*write{first}
-	for yields := 0; len(batch) < maxBatch; {
-		select {
-		case r, ok := <-w.queue:
-			if !ok {
-				return batch
-			}
-			batch = append(batch, r)
-			continue
-		default:
-		}
-		if len(batch) >= before || yields == maxYield {
-			break
-		}
-		yields++
-		runtime.Gosched()
-	}
-	return batch
-}
-
-// serve commits a batch and answers each of it. If the transaction fails, each
-// write gets one of its own, so that none fails for its companions' sake.
+// serve does a batch: the transaction of those that share it, then the jobs.
 func (w *writer) serve(batch []*write) {
-	live := batch[:0]
+	live := make([]*write, 0, len(batch))
 	for _, r := range batch {
-		if r.state.CompareAndSwap(waiting, taken) {
+		if r.do != nil {
 			live = append(live, r)
 		}
 	}
-	if len(live) == 0 {
-		return
+	if len(live) > 0 {
+		w.commit(live)
+		w.tidy(false)
 	}
-	err := w.transact(live)
-	for i, r := range live {
-		switch {
-		case err == nil:
-		case len(live) == 1:
-			r.err = err
-		default:
-			r.err = nil
-			if e := w.transact(live[i : i+1]); e != nil {
-				r.err = e
-			}
+	for _, r := range batch {
+		if r.job != nil {
+			r.err = r.job()
 		}
-	}
-	for _, r := range live {
-		r.done <- r.err
 	}
 }
 
-// transact runs live in one transaction. After an error nothing of it is kept;
-// otherwise r.err says for each whether it was refused.
-func (w *writer) transact(live []*write) (err error) {
+// commit serves live. If the transaction fails, each write gets one of its own,
+// so that none fails for its companions' sake.
+func (w *writer) commit(live []*write) {
+	err := w.transact(live, false)
+	if err == nil {
+		return
+	}
+	for i, r := range live {
+		if r.err = err; len(live) > 1 {
+			r.err = nil
+			if err := w.transact(live[i:i+1], false); err != nil {
+				r.err = err
+			}
+		}
+	}
+}
+
+// transact runs live in one transaction, and files all loose memories or those
+// that are due. After an error nothing of it is kept; otherwise r.err says for
+// each whether it was refused.
+func (w *writer) transact(live []*write, all bool) (err error) {
 	if w.broken != nil {
 		return w.broken
 	}
+	room := w.reserve.due(w.used)
 	t, err := w.begin()
 	if err != nil {
 		return err
+	}
+	if room {
+		w.reserve.extend()
 	}
 	defer func() {
 		if err != nil {
@@ -242,13 +203,27 @@ func (w *writer) transact(live []*write) (err error) {
 	if err := w.ends.save(&w.stmts); err != nil {
 		return err
 	}
+	if err := w.ends.file(&w.stmts, all); err != nil {
+		return err
+	}
 	if _, err := w.stmts.commit.Exec(); err != nil {
 		return err
 	}
 	w.unfold, w.erase = true, w.erase || t.purged
 	w.writes += len(live)
 	w.ends.committed(w.conn)
+	w.reserve.committed()
+	w.commits.Add(1)
+	w.wake()
 	return nil
+}
+
+// wake has the keeper wait for the next quiet moment.
+func (w *writer) wake() {
+	select {
+	case w.quiet <- struct{}{}:
+	default:
+	}
 }
 
 // rollback undoes t, forgets what was known only within it, and stops writing
@@ -309,6 +284,9 @@ func (w *writer) tidy(idle bool) {
 		}
 		return
 	}
+	if len(w.ends.loose) > 0 {
+		_ = w.transact(nil, true) // what fails here is said to who writes next
+	}
 	if w.erase {
 		w.truncate() // tried again at the next quiet moment while a reader needs the old pages
 		return
@@ -338,6 +316,9 @@ func (w *writer) pages() (n int) {
 	}
 	return n
 }
+
+// used is what they take of the WAL's file, in bytes.
+func (w *writer) used() int64 { return int64(w.pages()) * (4096 + 24) }
 
 func (w *writer) checkpoint(mode string) (busy bool, err error) {
 	var n, folded int
