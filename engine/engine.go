@@ -17,7 +17,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -72,7 +71,7 @@ type Engine struct {
 	shelf   *shelf
 
 	// follow is held by whoever projects: one at a time in this process.
-	follow     sync.Mutex
+	follow     gate
 	foreign    atomic.Bool   // vectors are of another embedder: leave dense alone
 	denseMark  atomic.Uint64 // the sequence number up to which each index follows
 	sparseMark atomic.Uint64
@@ -118,7 +117,7 @@ func Open(ctx context.Context, parts Parts, o *Options) (*Engine, error) {
 	if err := o.Forgetting.Check(); err != nil {
 		return nil, err
 	}
-	e := &Engine{parts: parts, rules: rules, opts: *o, recent: newRecentTexts(), lexical: newLexicalCache(), shelf: newShelf()}
+	e := &Engine{parts: parts, rules: rules, opts: *o, follow: newGate(), recent: newRecentTexts(), lexical: newLexicalCache(), shelf: newShelf()}
 	e.opts.Profile = cmp.Or(o.Profile, fusion.Default)
 	e.opts.Actor = cmp.Or(o.Actor, "engine")
 	if e.opts.Clock == nil {
@@ -175,8 +174,8 @@ func (e *Engine) Close(ctx context.Context) error {
 	if e.reinforce != nil {
 		errs = append(errs, e.reinforce.stop(ctx))
 	}
-	e.follow.Lock()
-	defer e.follow.Unlock()
+	errs = append(errs, e.follow.enter(context.WithoutCancel(ctx)))
+	defer e.follow.leave()
 	errs = append(errs, e.save(ctx, false))
 	ix := e.indexes.Load()
 	if ix.dense != nil {

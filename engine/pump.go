@@ -42,25 +42,32 @@ func (e *Engine) catchUp(ctx context.Context) (lag, error) {
 	return e.followTo(ctx, head)
 }
 
-// follows reports whether every index in use is at least at seq.
-func (e *Engine) follows(seq uint64) bool {
-	return e.sparseMark.Load() >= seq && (e.withoutDense() || e.denseMark.Load() >= seq)
+// followed is the sequence number up to which every index in use follows.
+func (e *Engine) followed() uint64 {
+	if e.withoutDense() {
+		return e.sparseMark.Load()
+	}
+	return min(e.sparseMark.Load(), e.denseMark.Load())
 }
 
 // withoutDense reports whether vectors play no part now.
 func (e *Engine) withoutDense() bool { return e.parts.Embedder == nil || e.foreign.Load() }
 
 // followTo projects every change up to seq. Whoever comes while another
-// follows waits, and then mostly finds nothing left to do: so many writers
-// share the work as they share the commits.
+// follows waits, up to catchUpWait, and then mostly finds nothing left to do: so
+// many writers share the work as they share the commits.
 func (e *Engine) followTo(ctx context.Context, seq uint64) (lag, error) {
-	if e.follows(seq) {
+	if e.followed() >= seq {
 		return nil, nil
 	}
-	e.follow.Lock()
-	defer e.follow.Unlock()
+	wait, cancel := context.WithTimeout(ctx, catchUpWait)
+	defer cancel()
+	if err := e.follow.enter(wait); err != nil {
+		return nil, err
+	}
+	defer e.follow.leave()
 	late := lag{}
-	for !e.follows(seq) && len(late) == 0 || e.sparseMark.Load() < seq && late["sparse"] == nil {
+	for e.followed() < seq && len(late) == 0 || e.sparseMark.Load() < seq && late["sparse"] == nil {
 		more, err := e.step(ctx, late)
 		if err != nil || !more {
 			return late, err

@@ -22,8 +22,10 @@ func (e *Engine) Rebuild(ctx context.Context, progress Progress) error {
 	if err := e.open("engine.Rebuild"); err != nil {
 		return err
 	}
-	e.follow.Lock()
-	defer e.follow.Unlock()
+	if err := e.follow.enter(ctx); err != nil {
+		return err
+	}
+	defer e.follow.leave()
 	return e.rebuildLocked(ctx, progress)
 }
 
@@ -102,7 +104,8 @@ type Drift struct {
 func (d *Drift) OK() bool { return len(d.Missing)+len(d.Stale)+len(d.Ghosts) == 0 }
 
 // Reconcile compares the ids and revisions that each index holds with the
-// ledger's active memories and, if repair, makes the index agree.
+// ledger's active memories and, if repair, makes the index agree. What others
+// write meanwhile is no drift: the index has yet to follow it.
 func (e *Engine) Reconcile(ctx context.Context, repair bool) ([]Drift, error) {
 	if err := e.open("engine.Reconcile"); err != nil {
 		return nil, err
@@ -110,8 +113,10 @@ func (e *Engine) Reconcile(ctx context.Context, repair bool) ([]Drift, error) {
 	if _, err := e.catchUp(ctx); err != nil {
 		return nil, err
 	}
-	e.follow.Lock()
-	defer e.follow.Unlock()
+	if err := e.follow.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer e.follow.leave()
 	truth, err := e.activeRevs(ctx)
 	if err != nil {
 		return nil, err
@@ -134,8 +139,12 @@ func (e *Engine) Reconcile(ctx context.Context, repair bool) ([]Drift, error) {
 			held[1][h.ID] = h.Rev
 		}
 	}
+	fresh, err := e.changedSince(ctx, e.followed())
+	if err != nil {
+		return nil, err
+	}
 	for i := range drifts {
-		drifts[i].compare(truth, held[i])
+		drifts[i].compare(truth, held[i], fresh)
 	}
 	if repair {
 		err = e.repair(ctx, ix, drifts, held)
@@ -162,9 +171,27 @@ func (e *Engine) activeRevs(ctx context.Context) (map[memtypes.ID]uint64, error)
 	}
 }
 
-func (d *Drift) compare(truth, held map[memtypes.ID]uint64) {
+// changedSince are the memories that changed after seq.
+func (e *Engine) changedSince(ctx context.Context, seq uint64) (map[memtypes.ID]bool, error) {
+	out := map[memtypes.ID]bool{}
+	for {
+		changes, gone, err := e.parts.Ledger.Changes(ctx, seq, feedBatch)
+		if err != nil || gone || len(changes) == 0 {
+			return out, err
+		}
+		for _, c := range changes {
+			out[c.ID], seq = true, c.Seq
+		}
+	}
+}
+
+// compare notes where held differs from truth, leaving out what is in fresh.
+func (d *Drift) compare(truth, held map[memtypes.ID]uint64, fresh map[memtypes.ID]bool) {
 	d.Held = len(held)
 	for id, rev := range truth {
+		if fresh[id] {
+			continue
+		}
 		if have, ok := held[id]; !ok {
 			d.Missing = append(d.Missing, id)
 		} else if have < rev {
@@ -172,7 +199,7 @@ func (d *Drift) compare(truth, held map[memtypes.ID]uint64) {
 		}
 	}
 	for id := range held {
-		if _, ok := truth[id]; !ok {
+		if _, ok := truth[id]; !ok && !fresh[id] {
 			d.Ghosts = append(d.Ghosts, id)
 		}
 	}
