@@ -3,6 +3,7 @@ package sparse
 // cursor goes through a list by ascending document numbers.
 type cursor struct {
 	list   *list
+	table  *table
 	weight float32
 	clause int     // whose list it is
 	most   float32 // what it gives at most to any document
@@ -23,9 +24,6 @@ const (
 	weak               // it is asked about candidates
 	strong             // its documents are candidates
 )
-
-// share is about how many of the list's postings a window has, of docs documents.
-func (c *cursor) share(docs int) int { return int(c.list.df)*window/docs + 1 }
 
 // skip moves to the first block that reaches doc; false if there is none.
 func (c *cursor) skip(doc uint32) bool {
@@ -67,25 +65,18 @@ func (c *cursor) seek(doc uint32) (posting, bool) {
 	return b.posts[c.at], b.posts[c.at].doc() == doc
 }
 
-// advance is the first place from at on that is not before want; there must be one.
+// advance is the first place from at on that is not before want; there must be
+// one. It goes in strides: a block is short, and halving it would cost a wrong
+// guess of the processor at every step.
 func advance(posts []posting, at int, want posting) int {
-	if posts[at] >= want {
-		return at
+	const stride = 8
+	for at+stride <= len(posts) && posts[at+stride-1] < want {
+		at += stride
 	}
-	step := 1
-	for at+step < len(posts) && posts[at+step] < want {
-		at += step
-		step *= 2
+	for at < len(posts) && posts[at] < want {
+		at++
 	}
-	lo, hi := at+1, min(at+step, len(posts)-1)
-	for lo < hi {
-		if mid := (lo + hi) / 2; posts[mid] < want {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	return at
 }
 
 // start moves to the first posting from doc on.

@@ -167,21 +167,63 @@ func TestPruningChangesNothing(t *testing.T) {
 	}
 }
 
+// askBothWays asks exhaustively, and then with pruning in windows of several widths.
 func askBothWays(t *testing.T, ix *Inverted, q Query) {
 	t.Helper()
-	ix.options.Exhaustive = false
-	got, err := ix.Search(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
+	defer func() { ix.options.Exhaustive, ix.widest = false, window }()
+	ask := func() []memtypes.Scored {
+		got, err := ix.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
 	}
 	ix.options.Exhaustive = true
-	want, err := ix.Search(t.Context(), q)
-	if err != nil {
+	want := ask()
+	ix.options.Exhaustive = false
+	for _, ix.widest = range []uint32{window, shortest, 256, 64} {
+		if got := ask(); !slices.Equal(got, want) {
+			t.Fatalf("%+v, in windows of %d:\npruned     %v\nexhaustive %v", q, ix.widest, got, want)
+		}
+	}
+}
+
+// TestPruningOfClusteredLists asks for words that come in runs of documents,
+// side by side with words that are everywhere: how many postings a window has
+// is then far from what the whole list makes expect.
+func TestPruningOfClusteredLists(t *testing.T) {
+	const n = 2*window + 700
+	r := rand.New(rand.NewPCG(5, 5))
+	ix, _ := Open(nil)
+	docs := make([]Doc, n)
+	for i := range docs {
+		docs[i] = randomDoc(t, r, i, 1)
+		docs[i].Facets.Scope = onlyScope(t)
+		docs[i].Fields[Text] = append(docs[i].Fields[Text], fmt.Sprint("run", i/1500), fmt.Sprint("run", i/700), fmt.Sprint("long", i/window))
+	}
+	if err := ix.Upsert(t.Context(), docs); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(got, want) {
-		t.Fatalf("%+v:\npruned     %v\nexhaustive %v", q, got, want)
+	for i := range 150 {
+		q := randomQuery(t, r)
+		q.Field, q.Filter.Scope = Text, onlyScope(t)
+		if i%3 == 0 {
+			q.Terms = q.Terms[:1]
+		}
+		for range 1 + r.IntN(3) {
+			q.Terms = append(q.Terms, Term{Token: fmt.Sprint("run", r.IntN(n/700)), Near: []Near{{fmt.Sprint("long", r.IntN(3)), .3}}})
+		}
+		askBothWays(t, ix, q)
 	}
+}
+
+func onlyScope(tb testing.TB) memtypes.Scope {
+	tb.Helper()
+	s, err := memtypes.NewScope("", "ann", "", "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
 }
 
 func randomID(n int) memtypes.ID { return memtypes.ID(fmt.Sprintf("%08x", uint32(n)*2654435761)) }

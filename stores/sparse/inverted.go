@@ -20,6 +20,7 @@ import (
 type Inverted struct {
 	options Options
 	pool    sync.Pool // of *search
+	widest  uint32    // its windows; tests have narrower ones
 
 	mu     sync.RWMutex
 	closed bool                     // guarded by mu, as all below
@@ -50,7 +51,7 @@ var (
 // Open makes an empty index. o may be nil. The error is always nil; it is
 // there because opening other backends can fail.
 func Open(o *Options) (*Inverted, error) {
-	ix := &Inverted{shards: map[string]*shard{}, held: map[memtypes.ID]position{}}
+	ix := &Inverted{shards: map[string]*shard{}, held: map[memtypes.ID]position{}, widest: window}
 	if o != nil {
 		ix.options = *o
 	}

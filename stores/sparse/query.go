@@ -36,7 +36,7 @@ func (ix *Inverted) Search(ctx context.Context, q Query) ([]memtypes.Scored, err
 	if !s.prepare(sh, &q) || !ix.admit(s, &q) {
 		return nil, nil
 	}
-	s.exhaustive = ix.options.Exhaustive
+	s.exhaustive, s.widest = ix.options.Exhaustive, ix.widest
 	if !s.run(ctx) {
 		return nil, canceled(op, ctx)
 	}
@@ -89,8 +89,11 @@ func (s *search) prepare(sh *shard, q *Query) bool {
 			s.clauses = s.nextClause()
 		}
 	}
+	s.tables = slices.Grow(s.tables[:0], len(s.cursors))[:len(s.cursors)]
+	clear(s.tables)
 	for i := range s.cursors { // only now that they move no more
 		c := &s.cursors[i]
+		c.table = &s.tables[i]
 		c.most = c.list.peak.bound(c.weight, &s.inverse)
 		of := &s.clauses[c.clause]
 		if of.lists == nil {

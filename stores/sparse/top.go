@@ -55,8 +55,8 @@ func (t *top) offer(f found) {
 	if f.score <= 0 {
 		return
 	}
-	if session := t.docs[f.doc].session; t.bySession && session != 0 {
-		if i, ok := t.slots[session]; ok {
+	if t.bySession {
+		if i, ok := t.slots[t.docs[f.doc].session]; ok { // session 0 has no slot
 			if t.worse(t.heap[i], f) {
 				t.heap[i] = f
 				t.down(i)
@@ -69,8 +69,8 @@ func (t *top) offer(f found) {
 		t.heap = append(t.heap, f)
 		t.up(len(t.heap) - 1)
 	case t.worse(t.heap[0], f):
-		if session := t.docs[t.heap[0].doc].session; t.bySession {
-			delete(t.slots, session)
+		if t.bySession {
+			delete(t.slots, t.docs[t.heap[0].doc].session)
 		}
 		t.heap[0] = f
 		t.down(0)
@@ -111,7 +111,10 @@ func (t *top) down(i int) {
 
 // settle notes where a session's document is.
 func (t *top) settle(i int) {
-	if session := t.docs[t.heap[i].doc].session; t.bySession && session != 0 {
+	if !t.bySession {
+		return
+	}
+	if session := t.docs[t.heap[i].doc].session; session != 0 {
 		t.slots[session] = i
 	}
 }
