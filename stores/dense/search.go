@@ -76,9 +76,8 @@ func (p *search) run(filter *memtypes.Filter, number func(memtypes.ID) (uint32, 
 	}
 	p.k = min(p.k, p.total)
 	admitted := s.set.Len()
-	if in := s.set.Admitted(filter, number); int(in.GetCardinality()) < admitted {
-		admitted = int(in.GetCardinality())
-		p.in = in
+	if p.in = s.set.Admitted(filter, number); p.in != nil {
+		admitted = int(p.in.GetCardinality())
 	}
 	final, binary, list := p.rescored(), p.binary(), listCodes
 	if binary {

@@ -108,12 +108,15 @@ func (s *Set) Shared(f memtypes.Facets) memtypes.Facets {
 // Len is the number of documents.
 func (s *Set) Len() int { return int(s.live.GetCardinality()) }
 
-// Admitted returns the documents that q admits; its tenant is the owner's to
-// check. number tells the document of an ID. The bitmap is the caller's own.
+// Admitted returns the documents that q admits, nil if it admits all; its
+// tenant is the owner's to check. number tells the document of an ID. The
+// bitmap may be the Set's own: it must not be changed, nor be used after the
+// next Put or Remove. A facet that all documents share costs nothing.
 func (s *Set) Admitted(q *memtypes.Filter, number func(memtypes.ID) (uint32, bool)) *roaring.Bitmap {
-	var parts []*roaring.Bitmap // all of them must hold a document
+	var room [facets + 1]*roaring.Bitmap
+	parts := room[:0] // all of them must hold a document
 	if q.IDs != nil {
-		parts = append(parts, numbers(q.IDs, number))
+		parts = append(parts, s.numbers(q.IDs, number))
 	}
 	parts = s.require(parts, user, q.Scope.User())
 	parts = s.require(parts, agent, q.Scope.Agent())
@@ -121,7 +124,7 @@ func (s *Set) Admitted(q *memtypes.Filter, number func(memtypes.ID) (uint32, boo
 	parts = s.require(parts, session, q.Session)
 	parts = anyOf(s, parts, kind, q.Kinds)
 	parts = anyOf(s, parts, layer, q.Layers)
-	in := s.intersect(parts)
+	in := intersect(parts)
 	if !q.From.IsZero() || !q.To.IsZero() {
 		in = s.during(in, q.From, q.To)
 	}

@@ -2,6 +2,7 @@ package facet_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -57,7 +58,10 @@ func check(t interface {
 		}
 	}
 	slices.Sort(want)
-	got := s.Admitted(&q, numberIn(held)).ToArray()
+	got := slices.Sorted(maps.Keys(held))
+	if in := s.Admitted(&q, numberIn(held)); in != nil {
+		got = in.ToArray()
+	}
 	if diff := cmp.Diff(want, append([]uint32{}, got...)); diff != "" {
 		t.Errorf("Admitted(%+v) (-want +got):\n%s", q, diff)
 	}
@@ -108,17 +112,34 @@ func TestAdmitted(t *testing.T) {
 	}
 }
 
-// TestAdmittedIsTheCallersOwn changes the answer and asks again.
-func TestAdmittedIsTheCallersOwn(t *testing.T) {
+// TestAllAdmitted asks for what all documents have, which makes no bitmap, and
+// again when one has it no more.
+func TestAllAdmitted(t *testing.T) {
 	var s facet.Set
-	f := memtypes.Facets{Scope: scope(t, "ann", "", ""), Kind: memtypes.Dialogue, Layer: memtypes.Raw}
-	held := map[uint32]memtypes.Facets{1: f, 2: f}
-	s.Put(1, f, nil)
-	s.Put(2, f, nil)
-	for _, q := range []memtypes.Filter{{Scope: f.Scope}, {}, {Scope: f.Scope, From: at(-1 << 40)}} {
-		s.Admitted(&q, numberIn(held)).Clear()
+	f := memtypes.Facets{Scope: scope(t, "ann", "x", ""), Kind: memtypes.Dialogue, Layer: memtypes.Raw, Session: "s"}
+	other := memtypes.Facets{Scope: scope(t, "bob", "x", ""), Kind: memtypes.Knowledge, Layer: memtypes.Thought, Session: "t"}
+	held := map[uint32]memtypes.Facets{1: f, 70_000: f}
+	for d, f := range held {
+		s.Put(d, f, nil)
 	}
-	check(t, &s, held, memtypes.Filter{Scope: f.Scope})
+	x := scope(t, "", "x", "")
+	all := []memtypes.Filter{
+		{Scope: x}, {Scope: f.Scope}, {Scope: x, Session: "s"}, {Scope: x, Kinds: []memtypes.Kind{memtypes.Dialogue}},
+		{Scope: x, Layers: []memtypes.Layer{memtypes.Raw}}, {Scope: x, Kinds: memtypes.Kinds()}, {Scope: f.Scope, Kinds: []memtypes.Kind{memtypes.Dialogue}, Session: "s"},
+	}
+	for _, q := range all {
+		if in := s.Admitted(&q, numberIn(held)); in != nil {
+			t.Errorf("Admitted(%+v) = %v, want nil for all", q, in)
+		}
+	}
+	s.Put(5, other, nil)
+	held[5] = other
+	for _, q := range all {
+		check(t, &s, held, q)
+	}
+	if in := s.Admitted(&all[1], numberIn(held)); in == nil || in.GetCardinality() != 2 {
+		t.Errorf("Admitted(%+v) = %v, want the two of ann", all[1], in)
+	}
 }
 
 func TestShared(t *testing.T) {

@@ -163,16 +163,15 @@ func alike(a, b *Term) bool { return a.Token == b.Token && slices.Equal(a.Near, 
 // admit finds out which documents the filter of q admits; it reports false if
 // there are none.
 func (ix *Inverted) admit(s *search, q *Query) bool {
-	bitmap := s.shard.facets.Admitted(&q.Filter, func(id memtypes.ID) (uint32, bool) {
+	in := s.shard.facets.Admitted(&q.Filter, func(id memtypes.ID) (uint32, bool) {
 		at, ok := ix.held[id]
 		return at.doc, ok && at.shard == s.shard
 	})
-	admitted := int(bitmap.GetCardinality())
-	s.filtered = admitted < s.shard.live()
-	if s.filtered {
-		s.filter = slices.Grow(s.filter[:0], int(bitmap.DenseSize()))[:bitmap.DenseSize()]
-		clear(s.filter)
-		bitmap.WriteDenseTo(s.filter)
+	if s.filtered = in != nil; !s.filtered {
+		return true
 	}
-	return admitted > 0
+	s.filter = slices.Grow(s.filter[:0], int(in.DenseSize()))[:in.DenseSize()]
+	clear(s.filter)
+	in.WriteDenseTo(s.filter)
+	return !in.IsEmpty()
 }
