@@ -40,17 +40,25 @@ func (s *search) collectListed(lo uint32, cut float64) {
 	}
 }
 
-// sort puts the candidates in order.
+// sort puts the candidates in order: by a bit for each, and for each word of
+// bits that is not 0 a bit in some.
 func (s *search) sort() {
-	var set [window / 64]uint64
+	var some [window / 64 / 64]uint64
 	for _, at := range s.alive[:s.living] {
-		set[at/64%(window/64)] |= 1 << (at % 64)
+		word := at / 64 % (window / 64)
+		s.sorted[word] |= 1 << (at % 64)
+		some[word/64] |= 1 << (word % 64)
 	}
 	n := 0
-	for i, word := range set {
-		for ; word != 0; word &= word - 1 {
-			s.alive[n%window] = uint32(i*64 + bits.TrailingZeros64(word))
-			n++
+	for i, words := range some {
+		for ; words != 0; words &= words - 1 {
+			word := i*64 + bits.TrailingZeros64(words)
+			set := s.sorted[word%(window/64)]
+			s.sorted[word%(window/64)] = 0
+			for ; set != 0; set &= set - 1 {
+				s.alive[n%window] = uint32(word*64 + bits.TrailingZeros64(set))
+				n++
+			}
 		}
 	}
 }

@@ -36,31 +36,34 @@ type search struct {
 	top   top
 	floor float32 // below it, no document is kept
 
-	widest, width uint32 // of the windows: at most, and in this search; powers of 2 from 64 up
+	widest, width uint32 // of the windows: at most, and of this one; powers of 2 from 64 up
 
 	// Of the window, by place (the document's number modulo window):
-	lengths *[window]uint8     // of the field's documents
-	tail    [window]uint8      // lengths at the end of the field
-	sums    [window]float64    // what documents have been given so far; 0 between windows
-	best    peaks              // by one clause; 0 between clauses
-	more    peaks              // the same of candidates, while they are completed
-	few     bool               // few documents are touched: they are listed
-	listed  [window + 1]uint32 // those, each once; the last is never one
-	count   int                // how many
-	alive   [window]uint32     // candidates
-	living  int                // how many
-	weak    []*clause          // those with weak lists, the strongest first
-	rest    []float64          // rest[i]: what weak[i:] can add together
+	lengths *[window]uint8      // of the field's documents
+	tail    [window]uint8       // lengths at the end of the field
+	sums    [window]float64     // what documents have been given so far; 0 between windows
+	best    peaks               // by one clause; 0 between clauses
+	more    peaks               // the same of candidates, while they are completed
+	few     bool                // few documents are touched: they are listed
+	listed  [window + 1]uint32  // those, each once; the last is never one
+	count   int                 // how many
+	sorted  [window / 64]uint64 // scratch of sort; 0 otherwise
+	alive   [window]uint32      // candidates
+	living  int                 // how many
+	weak    []*clause           // those with weak lists, the strongest first
+	rest    []float64           // rest[i]: what weak[i:] can add together
 }
 
 // window is how many document numbers are taken at a time at most, shortest how
 // many where the lists are long: what a search writes to all over should then
 // fit the first cache. In between, a window has about as many postings as are
-// wanted.
+// wanted. The first is shorter still, and the next are twice as long each: as
+// long as little is known of the floor, little should be read.
 const (
 	window   = 8192
 	shortest = 2048
 	wanted   = 2048
+	first    = 1024
 )
 
 // peaks is the best of some scores, by place in the window: their bits, which
@@ -109,15 +112,16 @@ func (s *search) run(ctx context.Context) bool {
 		postings += int(s.cursors[i].list.df)
 	}
 	slices.SortStableFunc(s.order, func(a, b *cursor) int { return cmp.Compare(a.most, b.most) })
-	s.width = s.widest
-	for s.width > shortest && postings*int(s.width) > docs*wanted {
-		s.width /= 2
+	widest := s.widest
+	for widest > shortest && postings*int(widest) > docs*wanted {
+		widest /= 2
 	}
 	s.floor = 0
 	for lo := uint32(0); int(lo) < docs; lo += s.width {
 		if lo%(4*window) == 0 && ctx.Err() != nil {
 			return false
 		}
+		s.width = min(max(first, lo&-lo), widest)
 		s.scan(lo)
 	}
 	return true
