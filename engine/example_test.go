@@ -97,9 +97,9 @@ func ExampleEngine_Recall() {
 		fmt.Printf("%s %.2f x %.2f\n", r.Name, r.Value, r.Weight)
 	}
 	// Output:
-	// text 1.00 x 0.59
-	// dense 0.00 x 0.24
-	// close 1.00 x 0.18
+	// text 1.00 x 0.53
+	// dense 0.00 x 0.32
+	// close 1.00 x 0.16
 }
 
 // One memory, all of them, and what a memory has been.

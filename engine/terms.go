@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/vimbank/vimbank/fusion"
@@ -11,16 +12,17 @@ import (
 
 // How a query's word is widened by words of near meaning (research: the table
 // inside BM25). The lexicon proposes many, because most of them do not occur
-// in a bank; the nearest that do are kept.
+// in a bank, fewer the smaller it is; the nearest that do are kept.
 const (
-	proposed   = 64 // neighbours asked of the lexicon
-	kept       = 8  // neighbours a term, at most
-	nearWeight = .7 // of a neighbour that means the same
-	nearFrom   = .3 // cosine from which a word counts as near
+	proposed   = 256 // neighbours asked of the lexicon
+	kept       = 8   // neighbours a term, at most
+	nearWeight = .7  // of a neighbour that means the same
+	nearFrom   = .3  // cosine from which a word counts as near
 )
 
 // terms sets s.terms: the words of the query, weighted and widened where the
-// profile wants it and the embedder knows words.
+// profile wants it and the embedder knows words. There, a word said twice counts
+// once: it is no more wanted for that. The plain profiles add it up, as Lucene does.
 func (e *Engine) terms(ctx context.Context, s *search, p fusion.Profile) error {
 	if p.PlainTerms() {
 		for _, t := range e.parts.Analyzer.Tokens(s.query.Text) {
@@ -28,7 +30,7 @@ func (e *Engine) terms(ctx context.Context, s *search, p fusion.Profile) error {
 		}
 		return nil
 	}
-	words := e.parts.Analyzer.Words(fusion.QueryText(s.query.Text))
+	words := once(e.parts.Analyzer.Words(fusion.QueryText(s.query.Text)))
 	s.terms = make([]sparse.Term, len(words))
 	for i, w := range words {
 		s.terms[i] = sparse.Term{Token: w.Token, Boost: 1}
@@ -50,6 +52,16 @@ func (e *Engine) terms(ctx context.Context, s *search, p fusion.Profile) error {
 		}
 	}
 	return e.keepKnown(ctx, s)
+}
+
+// once leaves out the words whose token stands before them.
+func once(words []sparse.Token) []sparse.Token {
+	said := make(map[string]bool, len(words))
+	return slices.DeleteFunc(words, func(w sparse.Token) bool {
+		again := said[w.Token]
+		said[w.Token] = true
+		return again
+	})
 }
 
 // keepKnown leaves each term the nearest neighbours that occur in the bank.

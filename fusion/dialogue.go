@@ -15,7 +15,7 @@ const (
 	contextWeight = 2.5 // the sense of the turn among its neighbours
 	sessionWeight = 2.5 // the best turn of its session
 	textWeight    = 3.0 // outside a session: its words
-	denseWeight   = 3.0 // and its sense
+	denseWeight   = 2.5 // and its sense
 	saysWeight    = 1.2 // how much it says, rather than asks
 	speakerWeight = 1.0 // the query names its speaker
 	dayWeight     = 9.0 // the query names its day

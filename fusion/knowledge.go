@@ -9,15 +9,13 @@ import (
 
 // The weights of knowledge beside 1 for the words.
 const (
-	trustWeight = .4 // of the dense channel, if it agrees with the words
+	trustWeight = .6 // of the dense channel, times the square of its agreement with the words
 	namedWeight = .2 // the query names the title or the head
 	closeWeight = .3 // the query's words stand side by side
 	hopWeight   = .4 // a good memory names it, or it names a good one
 )
 
-// knowledge scores passages and facts. The dense channel counts as far as it
-// agrees with the words on what is best: an embedder that does not know the
-// language or the names of a bank points elsewhere, and is not followed.
+// knowledge scores passages and facts.
 func (r *recipe) knowledge(out [][]memtypes.Reason) {
 	words := make([]float64, len(r.cands))
 	for _, i := range r.places {
@@ -27,7 +25,7 @@ func (r *recipe) knowledge(out [][]memtypes.Reason) {
 			words[i] = (words[i] + r.share(Turn, r.scores(i))) / 2
 		}
 	}
-	trust := trustWeight * r.agreement(words)
+	trust := r.trust(words)
 	named, anyNamed := r.named()
 	near := r.closeness(words)
 	base := make([]float64, len(r.cands))
@@ -50,6 +48,15 @@ func (r *recipe) knowledge(out [][]memtypes.Reason) {
 
 // agreeing is how many of the best two channels are compared by.
 const agreeing = 10
+
+// trust is what the dense channel weighs beside 1 for the words. An embedder that
+// does not know the language or the names of a bank points elsewhere than the
+// words do, and is not followed. The square, because a few memories in common say
+// little: those that hold all words of the query are near it for any embedder.
+func (r *recipe) trust(words []float64) float64 {
+	a := r.agreement(words)
+	return trustWeight * a * a
+}
 
 // agreement is the part of the dense channel's best that are among the best by
 // words, in [0,1].

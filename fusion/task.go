@@ -19,7 +19,7 @@ func (r *recipe) task(out [][]memtypes.Reason) {
 	for _, i := range r.places {
 		words[i] = r.share(Text, r.scores(i))
 	}
-	trust := trustWeight * r.agreement(words)
+	trust := r.trust(words)
 	for _, i := range r.places {
 		fs := []feature{{"text", words[i], 1}, {"dense", r.share(Vector, r.scores(i)), trust}}
 		reasons := r.weigh(fs, 1+trust)
