@@ -3,14 +3,17 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	driver "modernc.org/sqlite"
 
@@ -146,29 +149,68 @@ func syncDir(dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// inspect checks whose file it is without a lock, a WAL or any other trace.
+// inspect checks whose file it is without a lock, a WAL or any other trace. It
+// reads the header alone: the rest may be half written, by another process that
+// makes the bank just now or by one that was killed over it.
 func inspect(ctx context.Context, path string) error {
-	return withConn(ctx, path, frozen.params(), func(c *sql.Conn) error {
-		app, version, err := identity(ctx, c)
-		if err != nil {
-			code := codeOf(err)
-			if code == memtypes.Incompatible {
-				return memtypes.Errorf("sqlite.Open", code, "%s: found a file that is not SQLite's, wanted a ledger: %w", path, err)
-			}
-			return err
+	app, version, err := header(path)
+	if err != nil {
+		return err
+	}
+	if app == 0 && version == 0 {
+		var tables int
+		err := withConn(ctx, path, frozen.params(), func(c *sql.Conn) error {
+			return c.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables)
+		})
+		if err != nil || tables == 0 {
+			return err // empty: a creation that was cut off
 		}
-		if app == 0 && version == 0 {
-			var tables int
-			if err := c.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil || tables == 0 {
-				return err // empty: a creation that was cut off
-			}
-		}
-		return known(app, version, ledgerID, len(ledgerSchema()))
-	})
+	}
+	return known(app, version, ledgerID, len(ledgerSchema()))
 }
 
-// setUp brings the ledger to this program's version and into WAL mode.
+// header reads the application id and the schema version where SQLite's file
+// format has them (https://sqlite.org/fileformat2.html#the_database_header).
+func header(path string) (app int32, version int, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return 0, 0, memtypes.Errorf("sqlite.Open", memtypes.Unavailable, "%w", err)
+	} else if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	b := make([]byte, 100)
+	if _, err := io.ReadFull(f, b); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return 0, 0, err
+	}
+	if !strings.HasPrefix(string(b), "SQLite format 3\x00") {
+		return 0, 0, memtypes.Errorf("sqlite.Open", memtypes.Incompatible, "%s: found a file that is not SQLite's, wanted a ledger", path)
+	}
+	return int32(binary.BigEndian.Uint32(b[68:])), int(int32(binary.BigEndian.Uint32(b[60:]))), nil
+}
+
+// setUp brings the ledger to this program's version and into WAL mode. SQLite
+// waits for no lock where it changes the mode of a file, so two processes that
+// make the same bank may meet there: who comes second tries again.
 func setUp(ctx context.Context, path string, opt *Options) error {
+	wait, cancel := context.WithTimeout(ctx, opt.Busy)
+	defer cancel()
+	for {
+		err := setUpOnce(ctx, path, opt)
+		if err == nil || !isBusy(err) {
+			return err
+		}
+		select {
+		case <-wait.Done():
+			return err
+		case <-time.After(setUpPause):
+		}
+	}
+}
+
+const setUpPause = 10 * time.Millisecond
+
+func setUpOnce(ctx context.Context, path string, opt *Options) error {
 	return withConn(ctx, path, pragmas("busy_timeout", opt.Busy.Milliseconds(), "auto_vacuum", 0), func(c *sql.Conn) error {
 		if err := migrate(ctx, c, ledgerID, ledgerSchema()); err != nil {
 			return err

@@ -3,11 +3,13 @@ package sqlite_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -77,7 +79,7 @@ func TestOpenRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			execSQL(t, file, "PRAGMA user_version = 99")
-		}, memtypes.Incompatible, "found schema version 99, wanted 1 to 1"},
+		}, memtypes.Incompatible, "found schema version 99, wanted 1 to 2"},
 		{"a folder", func(t *testing.T, _, file string) {
 			if err := os.Mkdir(file, 0o700); err != nil {
 				t.Fatal(err)
@@ -140,6 +142,27 @@ func TestOpenPlaces(t *testing.T) {
 }
 
 // A creation that was cut off is taken up again.
+// Many that make the same bank at once all get it.
+func TestOpenTogether(t *testing.T) {
+	for range 20 {
+		dir := t.TempDir()
+		var wg sync.WaitGroup
+		for i := range 8 {
+			wg.Go(func() {
+				db, err := sqlite.Open(t.Context(), dir, nil)
+				if err != nil {
+					t.Errorf("Open: %v", err)
+					return
+				}
+				if err := errors.Join(db.Set(t.Context(), fmt.Sprint("opened by ", i), "yes"), db.Close()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
 func TestOpenAfterCutCreation(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "ledger.db"), "")
