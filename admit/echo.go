@@ -31,7 +31,7 @@ const (
 // log can be imported at any time.
 func (r *Rules) echo(v *Verdict, f *Facts) bool {
 	d := &v.Draft
-	if d.Kind == memtypes.TaskKind {
+	if d.Kind == memtypes.TaskKind || len(f.Recalled) == 0 {
 		return false
 	}
 	said := words(d.Text)

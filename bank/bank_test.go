@@ -319,3 +319,22 @@ func TestInspect(t *testing.T) {
 		t.Errorf("Inspect after its deadline: %v, want Canceled", err)
 	}
 }
+
+// What the built-in embedder makes is made again, not kept: there is no cache
+// of vectors in the folder, and yet they are found after another start.
+func TestVectorsOfTheTableAreNotKept(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "bank")
+	e, err := bank.Open(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, e, 3)
+	shut(t, e)
+	if _, err := os.Stat(filepath.Join(dir, "vectors.db")); !os.IsNotExist(err) {
+		t.Errorf("vectors.db: %v, want that there is none", err)
+	}
+	d, err := open(t, dir, nil).Reconcile(t.Context(), false)
+	if err != nil || len(d) != 2 || !d[0].OK() || !d[1].OK() || d[0].Held != 3 {
+		t.Errorf("Reconcile = %+v, %v; want 3 memories in both indexes", d, err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -184,17 +185,18 @@ func CheckText(op, field, s string) error {
 // Where it came from is not content: a file that was moved says the same.
 // Fields are length-prefixed, so no two different drafts can collide by joining.
 func identity(d Draft) ID {
-	h := sha256.New()
+	b := make([]byte, 0, 512+len(d.Text))
 	put := func(parts ...string) {
 		for _, p := range parts {
-			fmt.Fprintf(h, "%d:%s", len(p), p)
+			b = strconv.AppendInt(b, int64(len(p)), 10)
+			b = append(append(b, ':'), p...)
 		}
 	}
 	put("vimbank/1", d.Scope.tenant, d.Scope.user, d.Scope.agent, d.Scope.run, string(d.Layer))
 	if d.Key != "" {
 		put("key", d.Key)
 	} else {
-		put("content", string(d.Kind), d.Text, d.Title, fmt.Sprint(d.Part), d.Talk.Session, d.Talk.Speaker)
+		put("content", string(d.Kind), d.Text, d.Title, strconv.Itoa(d.Part), d.Talk.Session, d.Talk.Speaker)
 		if !d.Event.IsZero() {
 			put("event", d.Event.UTC().Format(time.RFC3339Nano))
 		}
@@ -205,10 +207,10 @@ func identity(d Draft) ID {
 			put("triple", d.Triple.Head, d.Triple.Relation, d.Triple.Tail)
 		}
 	}
-	sum := h.Sum(nil)[:16]
+	sum := sha256.Sum256(b)
 	sum[6] = sum[6]&0x0f | 0x80 // version 8: hashed by our own rule
 	sum[8] = sum[8]&0x3f | 0x80 // RFC 9562 variant
-	x := hex.EncodeToString(sum)
+	x := hex.EncodeToString(sum[:16])
 	return ID(x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:])
 }
 

@@ -104,6 +104,10 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([]memtypes.Vector
 // Dim is the number of components of a vector.
 func (e *Embedder) Dim() int { return e.dim }
 
+// Cheap reports that its vectors are not worth keeping: to make one again takes
+// less time than to read it from a disk.
+func (e *Embedder) Cheap() bool { return true }
+
 // Fingerprint names the encoder, the dimension and the table's digest. Vectors
 // of different fingerprints must never be compared.
 func (e *Embedder) Fingerprint() string { return e.fingerprint }

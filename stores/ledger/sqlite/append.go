@@ -176,8 +176,8 @@ func (t *tx) insert(b *ledger.Batch, e *ready) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := t.w.stmts.insert.Exec(append(n.args(no.tenant), no.scope, kindNumber(m.Kind), layerNumber(m.Layer),
-		e.session, e.sec, e.nsec, e.dated, m.Strength.Pinned, e.text, e.extra)...)
+	r, err := t.w.stmts.insert.Exec(append(n.args(no.tenant), int64(n.seq), len(b.Edits) >= maxLoose, no.scope, int64(kindNumber(m.Kind)), int64(layerNumber(m.Layer)),
+		e.session, e.sec, e.nsec, e.dated, m.Strength.Pinned, e.text, e.extra, e.id[:])...)
 	if err != nil {
 		return 0, err
 	}
@@ -185,7 +185,9 @@ func (t *tx) insert(b *ledger.Batch, e *ready) (uint64, error) {
 		return 0, err
 	}
 	t.w.ends.advance(h, n)
-	t.w.ends.loose[e.id] = n.seq
+	if len(b.Edits) < maxLoose {
+		t.w.ends.loose[e.id] = n.seq
+	}
 	if m.Strength.Recalls > 0 || !m.Strength.LastRecall.IsZero() {
 		_, err = t.w.stmts.strength.Exec(n.seq, m.Strength.Recalls, nanos(m.Strength.LastRecall))
 	}

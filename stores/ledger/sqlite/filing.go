@@ -8,6 +8,8 @@ import "strings"
 // for memories looks at the indexes and at the loose rows in one query: see
 // both. The writer, which must know whether an ID is taken, keeps those of the
 // loose rows in memory: see ends.
+//
+// A batch of more than maxLoose edits would be filed at once, and is never loose.
 const maxLoose = 256 // entries that may be loose after a commit
 
 // both makes a query of the memories that meet cond: of those that are filed,

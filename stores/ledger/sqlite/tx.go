@@ -38,14 +38,16 @@ func (s *statements) texts() map[**sql.Stmt]string {
 		&s.scope:     "SELECT no FROM scopes WHERE tenant = ? AND user = ? AND agent = ? AND run = ?",
 		&s.addScope:  "INSERT INTO scopes (tenant, user, agent, run) VALUES (?, ?, ?, ?)",
 		&s.name:      scopeName,
-		&s.insert: `INSERT INTO log (seq, tenant, prev, was, op, id, at, actor, run, reason, hash,
+		// OR FAIL, here and where rows are filed: the transaction is rolled back
+		// anyway, so SQLite need not copy each page to undo the statement alone.
+		&s.insert: `INSERT OR FAIL INTO log (seq, tenant, prev, was, op, id, at, actor, run, reason, hash,
 				rev, state, filed, scope, kind, layer, session, sec, nsec, dated, pinned, text, extra)
-			SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?1, 0, 0, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21
-			WHERE NOT EXISTS (SELECT 1 FROM log INDEXED BY memory_id WHERE filed = 1 AND id = ?6)`,
+			SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+			WHERE NOT EXISTS (SELECT 1 FROM log INDEXED BY memory_id WHERE filed = 1 AND id = ?)`,
 		&s.find:      findRow + "INDEXED BY memory_id LEFT JOIN recalled r ON r.mem = m.seq WHERE m.filed = 1 AND m.id = ?",
 		&s.findLoose: findRow + "LEFT JOIN recalled r ON r.mem = m.seq WHERE m.state IS NOT NULL AND m.seq = ?",
 		&s.filing:    "SELECT seq FROM filing",
-		&s.file:      "UPDATE log SET filed = 1 WHERE seq > ? AND filed = 0",
+		&s.file:      "UPDATE OR FAIL log SET filed = 1 WHERE seq > ? AND filed = 0",
 		&s.setFiling: "UPDATE filing SET seq = ?",
 		&s.load:      selectRows + " WHERE m.seq = ?",
 		&s.log:       "INSERT INTO log (seq, tenant, prev, was, op, id, at, actor, run, reason, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -151,7 +153,7 @@ type entry struct {
 
 // args are its columns, to be inserted.
 func (e *entry) args(tenant int64) []any {
-	return []any{e.seq, tenant, e.prev, e.was, e.op, e.id[:], e.at, e.actor, orNull(e.run), orNull(e.reason), e.hash[:]}
+	return []any{int64(e.seq), tenant, int64(e.prev), int64(e.was), int64(e.op), e.id[:], e.at, e.actor, orNull(e.run), orNull(e.reason), e.hash[:]}
 }
 
 // bytes appends what the hash of e covers: the tenant, the hash before, and

@@ -47,7 +47,7 @@ type writer struct {
 }
 
 func startWriter(ctx context.Context, path string, s *scopes, opt *Options) (*writer, error) {
-	pool, err := openPool(path, pragmas("busy_timeout", opt.Busy.Milliseconds(), "synchronous", 2, "foreign_keys", 1,
+	pool, err := openPool(path, pragmas("busy_timeout", opt.Busy.Milliseconds(), "synchronous", 2, "foreign_keys", 0, // Check looks for broken ones
 		"secure_delete", 1, "wal_autocheckpoint", 0, "temp_store", 2, "cache_size", -8192))
 	if err != nil {
 		return nil, err
@@ -212,7 +212,6 @@ func (w *writer) transact(live []*write, all bool) (err error) {
 	w.unfold, w.erase = true, w.erase || t.purged
 	w.writes += len(live)
 	w.ends.committed(w.conn)
-	w.reserve.committed()
 	w.commits.Add(1)
 	w.wake()
 	return nil
