@@ -64,9 +64,9 @@ func leastGap(x, y []int) int {
 	return least
 }
 
-// rootsOf is the words of text that carry sense, each cut to a root: enough to
-// tell whether two words are one, without a language's stemmer. Chinese is left
-// out: its index already holds pairs of characters.
+// rootsOf is the words of text, each cut to a root: enough to tell whether two
+// words are one, without a language's stemmer. Chinese is left out, for it has no
+// spaces to find its words by.
 func rootsOf(text string) []string {
 	var out []string
 	for _, w := range strings.Fields(plainWords(text)) {

@@ -19,7 +19,9 @@ const (
 // hop finds the second of two steps: a question may ask for what a passage says
 // of a thing that only another passage names. From each of the best candidates
 // it goes to those whose title stands in its text, and, for less, to those in
-// whose text its title stands. score is the ranking so far, by place.
+// whose text its title stands. Triples are left out: those of one head all name
+// it, and the hop would go to every one of them. score is the ranking so far, by
+// place.
 func (r *recipe) hop(score []float64) (value []float64, any bool) {
 	value = make([]float64, len(r.cands))
 	reach := r.top(hopTo, func(i int) float64 { return score[i] })
@@ -29,8 +31,10 @@ func (r *recipe) hop(score []float64) (value []float64, any bool) {
 	}
 	heads, texts := map[int]string{}, map[int]string{}
 	for _, i := range reach {
-		if h := headOf(&r.cands[i].Memory); h != "" {
-			heads[i] = h
+		if m := &r.cands[i].Memory; m.Triple == nil {
+			if h := headOf(m); h != "" {
+				heads[i] = h
+			}
 		}
 	}
 	if len(heads) == 0 {
