@@ -125,57 +125,6 @@ func (e *Engine) project(ctx context.Context, changes []ledger.Change, late lag)
 	return ctx.Err()
 }
 
-// affected makes the projections that a change of ids touches, each once: the
-// memories themselves and their neighbours within contextReach. dead are those
-// of ids that are not active any more.
-func (e *Engine) affected(ctx context.Context, ids []memtypes.ID) (ps []projection, dead []memtypes.ID, err error) {
-	page, err := e.parts.Ledger.List(ctx, ledger.ListQuery{All: true, Filter: memtypes.Filter{IDs: ids}, Limit: len(ids)})
-	if err != nil {
-		return nil, nil, err
-	}
-	active := make(map[memtypes.ID]*memtypes.Memory, len(page.Memories))
-	for i := range page.Memories {
-		active[page.Memories[i].ID] = &page.Memories[i]
-	}
-	done := map[memtypes.ID]bool{}
-	for _, id := range ids {
-		m := active[id]
-		if m == nil {
-			dead = append(dead, id)
-		} else if m.Talk.Session == "" {
-			ps = append(ps, projection{mems: []memtypes.Memory{*m}})
-			continue
-		}
-		// Twice the reach: the neighbours' own neighbours are needed too.
-		near, err := e.parts.Ledger.Around(ctx, id, 2*contextReach)
-		if err != nil {
-			return nil, nil, err
-		}
-		for i := range near {
-			if !done[near[i].ID] && whole(near, i, id) {
-				done[near[i].ID] = true
-				ps = append(ps, projection{mems: near, at: i})
-			}
-		}
-	}
-	return ps, dead, nil
-}
-
-// whole reports whether near, which was asked for around id, holds the whole
-// context of near[i]: everything up to contextReach away from the middle, or
-// up to an end of the session. Where id itself is gone the middle is not known
-// and the one in the middle of the list stands for it.
-func whole(near []memtypes.Memory, i int, id memtypes.ID) bool {
-	middle := len(near) / 2
-	for j := range near {
-		if near[j].ID == id {
-			middle = j
-			break
-		}
-	}
-	return i >= middle-contextReach && i <= middle+contextReach
-}
-
 // apply writes projections and removals to both indexes of ix but those that
 // are late, side by side: neither waits for the other, and each says for
 // itself what went wrong.

@@ -57,7 +57,7 @@ func (r *reader) around(ctx context.Context, id uid, n int) ([]*row, error) {
 // nearest first; columns 1, 9 and 10 are seq, sec and nsec.
 func neighbours(side, order string) string {
 	return both(rowColumns, "memory_session", "m.state < 2 AND m.scope = ?1 AND m.session = ?2 AND m.state = 0 AND m.layer = 0"+
-		" AND (m.sec, m.nsec, m.seq) "+side+" (?3, ?4, ?5)", order+" LIMIT ?6")
+		" AND (m.sec, m.nsec, m.seq) "+side+" (?3, ?4, ?5)", order+" LIMIT ?6 + 0")
 }
 
 func beside(ctx context.Context, side *sql.Stmt, own *row, n int) ([]*row, error) {

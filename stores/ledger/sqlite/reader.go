@@ -45,13 +45,15 @@ func openReader(ctx context.Context, path string, how access, opt *Options) (*re
 	return r, nil
 }
 
+// texts are those of the statements. A limit is no bare parameter there, or
+// SQLite would plan the query anew whenever another one is given.
 func (r *reader) texts() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
 		&r.rowOf:   both(rowColumns, "memory_id", "m.state < 2 AND m.id = ?1", ""),
 		&r.rowsOf:  both(rowColumns, "memory_id", "m.state < 2 AND m.id IN (SELECT unhex(value) FROM json_each(?1))", ""),
 		&r.before:  neighbours("<", " ORDER BY 9 DESC, 10 DESC, 1 DESC"),
 		&r.behind:  neighbours(">", " ORDER BY 9, 10, 1"),
-		&r.changes: "SELECT seq, id FROM log WHERE seq > ? ORDER BY seq LIMIT ?",
+		&r.changes: "SELECT seq, id FROM log WHERE seq > ? ORDER BY seq LIMIT ? + 0",
 	}
 }
 
