@@ -62,7 +62,7 @@ func detect(name string, head []byte) (Format, error) {
 	case bytes.HasPrefix(head, []byte("{")):
 		return JSONL, nil
 	case bytes.HasPrefix(head, []byte("[{")) || bytes.HasPrefix(head, []byte("[\n")):
-		return "", memtypes.BadField(op, "format", "a JSON array", "JSON Lines: one object a line, without brackets around them")
+		return "", memtypes.BadField(op, "file", memtypes.Remark("a JSON array"), "JSON Lines: one object a line, without brackets around them")
 	case looksLikeChat(string(head)):
 		return Chat, nil
 	case bytes.HasPrefix(head, []byte("# ")) || bytes.Contains(head, []byte("\n# ")) || bytes.Contains(head, []byte("\n## ")):
@@ -75,9 +75,9 @@ func detect(name string, head []byte) (Format, error) {
 func checkText(head []byte) error {
 	switch {
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}):
-		return memtypes.BadField(op, "file", fmt.Errorf("UTF-16 text"), "UTF-8 text")
+		return memtypes.BadField(op, "file", memtypes.Remark("UTF-16 text"), "UTF-8 text")
 	case bytes.IndexByte(head, 0) >= 0:
-		return memtypes.BadField(op, "file", fmt.Errorf("a NUL byte: a binary file"), "UTF-8 text")
+		return memtypes.BadField(op, "file", memtypes.Remark("a NUL byte: a binary file"), "UTF-8 text")
 	}
 	return nil
 }

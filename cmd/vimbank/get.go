@@ -72,7 +72,7 @@ func (a *app) printMemory(m *memtypes.Memory) error {
 		{"id", string(m.ID)}, {"scope", m.Scope.String()}, {"state", string(m.State)}, {"revision", fmt.Sprint(m.Rev)},
 		{"happened", moment(m.Event)}, {"stored", moment(m.Created)}, {"changed", moment(m.Updated)},
 		{"session", m.Talk.Session}, {"key", m.Key}, {"source", m.Source.URI},
-		{"recalls", fmt.Sprintf("%d, last %s", m.Strength.Recalls, moment(m.Strength.LastRecall))},
+		{"recalls", recallsOf(m.Strength)},
 		{"retention", number(f.Retention(m.Strength, m.Created, now))},
 	}
 	if t := m.Triple; t != nil {
@@ -92,6 +92,13 @@ func (a *app) printMemory(m *memtypes.Memory) error {
 		}
 	}
 	return nil
+}
+
+func recallsOf(s memtypes.Strength) string {
+	if s.Recalls == 0 {
+		return "none so far"
+	}
+	return fmt.Sprintf("%d, last %s", s.Recalls, moment(s.LastRecall))
 }
 
 func (a *app) historyCommand() *cobra.Command {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"strconv"
@@ -19,13 +22,24 @@ var idPattern = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // TestScript runs the command as people do; each script says what it shows.
 func TestScript(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(embed))
+	t.Cleanup(server.Close)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NO_COLOR", "1")
+			e.Setenv("VECTORS", server.URL)
 			return nil
 		},
-		Condition: func(cond string) (bool, error) { return cond == "root" && os.Geteuid() == 0, nil },
+		Condition: func(cond string) (bool, error) {
+			switch cond {
+			case "root":
+				return os.Geteuid() == 0, nil
+			case "mount":
+				return mayMount(t), nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			// setid NAME [FILE] keeps the first id of the last output, or of a file, in a variable.
 			"setid": func(ts *testscript.TestScript, neg bool, args []string) {
@@ -47,12 +61,30 @@ func TestScript(t *testing.T) {
 				ts.Check(err)
 				ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Repeat("word ", n/5+1)[:n-1]+"x"), 0o600))
 			},
+			// itemgen N FILE writes N items.
+			"itemgen": func(ts *testscript.TestScript, _ bool, args []string) {
+				n, err := strconv.Atoi(args[0])
+				ts.Check(err)
+				var b strings.Builder
+				for i := range n {
+					fmt.Fprintf(&b, `{"id":"%d","kind":"knowledge","text":"item number %d of a long list with many words in each line"}`+"\n", i, i)
+				}
+				ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o600))
+			},
+			// longitem TEXT FILE makes an item of talk of a text.
+			"longitem": func(ts *testscript.TestScript, _ bool, args []string) {
+				line := fmt.Sprintf(`{"kind":"dialogue","text":%q}`+"\n", ts.ReadFile(args[0]))
+				ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(line), 0o600))
+			},
 			// chop FILE N takes the last N bytes off, as a download that broke off does.
 			"chop": func(ts *testscript.TestScript, _ bool, args []string) {
 				n, err := strconv.Atoi(args[1])
 				ts.Check(err)
 				ts.Check(os.Truncate(ts.MkAbs(args[0]), int64(len(ts.ReadFile(args[0]))-n)))
 			},
+			// mount DIR SIZE puts a small file system there; mounted again, it has
+			// the new size, or with "ro" for a size it cannot be written.
+			"mount": func(ts *testscript.TestScript, _ bool, args []string) { mount(ts, ts.MkAbs(args[0]), args[1]) },
 			// runid NAME FILE keeps the id of a decay run.
 			"runid": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Setenv(args[0], regexp.MustCompile(`decay-[0-9TZ]+-[0-9a-f]{8}`).FindString(ts.ReadFile(args[1])))

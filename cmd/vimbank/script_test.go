@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -25,25 +23,19 @@ func runWithCode(ts *testscript.TestScript, args []string) {
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	cmd := exec.CommandContext(context.Background(), "vimbank", args[2:]...)
-	cmd.Dir, cmd.Env = ts.MkAbs("."), append(os.Environ(), "NO_COLOR=1")
-	for _, name := range []string{"VIMBANK_BANK", "VIMBANK_CONFIG", "VIMBANK_SCOPE_USER", "HOME"} {
-		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
-	}
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
 	got := 0
-	if err := cmd.Run(); err != nil {
+	if err := ts.Exec("vimbank", args[2:]...); err != nil {
 		exit, ok := errors.AsType[*exec.ExitError](err)
 		if !ok {
 			ts.Fatalf("%v", err)
 		}
 		got = exit.ExitCode()
 	}
+	stderr := ts.ReadFile("stderr")
 	if got != want {
-		ts.Fatalf("exit code = %d, want %d; standard error:\n%s", got, want, stderr.String())
+		ts.Fatalf("exit code = %d, want %d; standard error:\n%s", got, want, stderr)
 	}
-	text := strings.TrimSuffix(stderr.String(), "\n")
+	text := strings.TrimSuffix(stderr, "\n")
 	if strings.Contains(text, "\n") && !slices.Contains(args, "import") || !strings.Contains(text, args[1]) {
 		ts.Fatalf("standard error = %q, want one line that holds %q", text, args[1])
 	}
