@@ -73,8 +73,10 @@ func withoutAsking(text string) string {
 		text = strings.ReplaceAll(text, w, " ")
 	}
 	var b strings.Builder
-	for i, r := range text {
-		next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
+	for text != "" {
+		r, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
+		next, _ := utf8.DecodeRuneInString(text)
 		if strings.ContainsRune(hanParticles, r) && !isHan(next) {
 			r = ' '
 		}
