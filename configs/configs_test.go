@@ -326,3 +326,21 @@ func TestPrintSaysWhereFromAndNoSecret(t *testing.T) {
 		t.Errorf("the key is printed:\n%s", out)
 	}
 }
+
+func TestPrintHidesALogin(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://ann:hush@host:80/v1":   `base_url: http://***@host:80/v1 #`,
+		"http://hush@host":             `base_url: http://***@host #`,
+		"http://a:hu@sh@host/v1/":      `base_url: http://***@host/v1 #`,
+		"http://host/v1":               `base_url: http://host/v1 #`,
+		"http://host/v1?user=me@there": `base_url: http://host/v1?user=me@there #`,
+	} {
+		var b bytes.Buffer
+		if err := load(t, configs.Sources{Flags: map[string]string{"embedder.base_url": address}}).Print(&b); err != nil {
+			t.Fatal(err)
+		}
+		if out := b.String(); !strings.Contains(out, want) || strings.Contains(out, "hush") {
+			t.Errorf("%s is printed as\n%s\nwant %s", address, out, want)
+		}
+	}
+}

@@ -11,13 +11,18 @@ import (
 )
 
 // Print writes every setting as YAML, each with a comment that says where its
-// value came from. Secrets are ***; everything else reads back the same.
+// value came from. Secrets are ***, also a login within an address; everything
+// else reads back the same.
 func (l *Loaded) Print(w io.Writer) error {
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	sections := map[string]*yaml.Node{"": root}
 	for _, k := range keys() {
 		path, name := split(k.name)
-		v := scalar(reflect.ValueOf(l.Config).FieldByIndex(k.place).Interface())
+		value := reflect.ValueOf(l.Config).FieldByIndex(k.place).Interface()
+		if name == "base_url" {
+			value = withoutLogin(value.(string))
+		}
+		v := scalar(value)
 		v.LineComment = l.origin[k.name]
 		s := section(sections, path)
 		s.Content = append(s.Content, text(name), v)
@@ -28,6 +33,20 @@ func (l *Loaded) Print(w io.Writer) error {
 		return err
 	}
 	return e.Close()
+}
+
+// withoutLogin hides the name and password of an address such as https://name:password@host/v1.
+func withoutLogin(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		return address
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	at := strings.LastIndexByte(host, '@')
+	if at < 0 {
+		return address
+	}
+	return strings.TrimSuffix(scheme+"://***"+host[at:]+"/"+path, "/")
 }
 
 // split parts "a.b.c" into "a.b" and "c".

@@ -82,6 +82,7 @@ A memory belongs to a scope: --user, --agent, --run (at least one), within a --t
 		a.upkeepCommand(), a.rebuildCommand(), a.reconcileCommand(), a.exportCommand(), a.doctorCommand(),
 		a.evalCommand(), a.configCommand(), a.versionCommand(), exitTopic(),
 	)
+	complete(root)
 	return root
 }
 

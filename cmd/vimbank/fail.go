@@ -86,7 +86,8 @@ func exitTopic() *cobra.Command {
     1  a bug, or a broken disk
     2  the input is wrong: the line names the field, what was found and what is wanted
     3  no such memory in this scope, or no such run
-    4  the memory has moved on, or another process has the lease
+    4  a conflict: the memory has moved on, its key names another text, another process
+       has the lease, or the indexes are not in step
     5  refused: admission, or a breaker of forgetting, said no
     6  another program's folder, a newer version's bank, or another embedder's vectors
     7  the bank cannot be written, or the disk is full

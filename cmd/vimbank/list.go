@@ -19,10 +19,10 @@ type filterFlags struct {
 
 func (f *filterFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.kinds, "kind", nil, "only knowledge, dialogue or task (repeatable)")
-	fl.StringVar(&f.session, "session", "", "only of this sitting")
-	fl.StringVar(&f.from, "from", "", "only at or after this time (2026-03-15, -7d)")
-	fl.StringVar(&f.to, "to", "", "only before this time")
+	fl.StringArrayVar(&f.kinds, "kind", nil, "only this `kind`: knowledge, dialogue or task (repeatable)")
+	fl.StringVar(&f.session, "session", "", "only of this `sitting`")
+	fl.StringVar(&f.from, "from", "", "only at or after this `time` (2026-03-15, -7d)")
+	fl.StringVar(&f.to, "to", "", "only before this `time`")
 }
 
 // read turns the flags into a filter within scope.

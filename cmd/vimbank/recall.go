@@ -50,8 +50,8 @@ that made a score: what was measured x its weight = the points it gave.`,
 	f.register(cmd)
 	fl := cmd.Flags()
 	fl.IntVarP(&f.k, "k", "k", 0, "how many, 1 to 1000 (default recall.k, 10)")
-	fl.StringVar(&f.profile, "profile", "", "of ranking: default, paper, bm25, dense, rrf or convex")
-	fl.StringVar(&f.now, "now", "", "ask as of this moment (2026-06-01, +3d)")
+	fl.StringVar(&f.profile, "profile", "", "`name` of the ranking: default, paper, bm25, dense, rrf or convex")
+	fl.StringVar(&f.now, "now", "", "ask as of this `time` (2026-06-01, +3d)")
 	fl.BoolVar(&f.quiet, "quiet", false, "do not strengthen what is found")
 	fl.BoolVar(&f.explain, "explain", false, "print every number that made the scores")
 	return cmd
