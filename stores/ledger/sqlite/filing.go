@@ -10,7 +10,7 @@ import "strings"
 // loose rows in memory: see ends.
 //
 // A batch of more than maxLoose edits would be filed at once, and is never loose.
-const maxLoose = 256 // entries that may be loose after a commit
+const maxLoose = 512 // entries that may be loose after a commit
 
 // both makes a query of the memories that meet cond: of those that are filed,
 // through an index, and of the loose ones. order and limit are those of the

@@ -9,7 +9,7 @@ import (
 // Bounds of the queue.
 const (
 	maxBatch = 128 // writes that share one transaction
-	maxYield = 32  // times the leader lets others run before it goes on with a smaller batch
+	maxYield = 512 // times the leader lets others run before it goes on with a smaller batch
 )
 
 // write is one caller's part of a transaction, or a job that needs the
@@ -34,7 +34,7 @@ type queue struct {
 	mu      sync.Mutex // guards all below
 	waiting []*write
 	led     bool
-	size    int // of the last batch
+	expect  int // how many write at once, as of the last batch
 }
 
 func newQueue(places int, serve func([]*write)) *queue {
@@ -101,6 +101,7 @@ func (q *queue) lead() {
 	batch := q.gather()
 	q.serve(batch)
 	q.mu.Lock()
+	q.expect = len(batch) + len(q.waiting)
 	if q.led = len(q.waiting) > 0; q.led {
 		q.waiting[0].leads = true
 		q.waiting[0].told <- false
@@ -115,15 +116,14 @@ func (q *queue) lead() {
 
 // gather takes what waits. After a batch of several, those that it released
 // come back within microseconds: they are let run first, or the batches of
-// eight callers would stay at four and four.
+// eight callers would stay at five and three.
 func (q *queue) gather() []*write {
 	for yields := 0; ; yields++ {
 		q.mu.Lock()
 		n := min(len(q.waiting), maxBatch)
-		if n >= q.size || yields == maxYield {
+		if n >= min(q.expect, maxBatch) || yields == maxYield {
 			batch := q.waiting[:n:n]
 			q.waiting = append([]*write(nil), q.waiting[n:]...)
-			q.size = n
 			q.mu.Unlock()
 			return batch
 		}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
+	"math"
 	"strings"
 	"sync"
 
@@ -101,11 +102,13 @@ func (db *DB) Changes(ctx context.Context, after uint64, limit int) (changes []l
 		return nil, false, err
 	}
 	err = db.view(ctx, op, func(r *reader) error {
-		last, err := r.head()
-		if gone = after > last; err != nil || after >= last {
-			return err
+		if after <= math.MaxInt64 {
+			if changes, err = every(ctx, r.changes, scanChange, int64(after), limit); err != nil || len(changes) > 0 {
+				return err
+			}
 		}
-		changes, err = every(ctx, r.changes, scanChange, int64(after), limit)
+		last, err := r.head()
+		gone = after > last
 		return err
 	})
 	return changes, gone, err
