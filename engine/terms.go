@@ -97,7 +97,7 @@ type lexicalCache struct {
 	near map[string][]sparse.Near // guarded by mu
 }
 
-const lexicalCacheSize = 4096
+const lexicalCacheSize = 2048
 
 func newLexicalCache() *lexicalCache { return &lexicalCache{near: map[string][]sparse.Near{}} }
 
