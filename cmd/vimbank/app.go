@@ -73,7 +73,8 @@ A memory belongs to a scope: --user, --agent, --run (at least one), within a --t
 	}
 	root.AddGroup(&cobra.Group{ID: groupMemory, Title: "Remember and recall:"}, &cobra.Group{ID: groupForget, Title: "Forget:"},
 		&cobra.Group{ID: groupBank, Title: "Look after the bank:"}, &cobra.Group{ID: groupMore, Title: "More:"})
-	root.SetHelpCommandGroupID(groupMore)
+	root.SetHelpCommand(helpCommand(root))
+	root.SetFlagErrorFunc(flagFault)
 	root.SetCompletionCommandGroupID(groupMore)
 	a.globalFlags(root)
 	root.AddCommand(

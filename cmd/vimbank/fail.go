@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +15,11 @@ import (
 // fail prints the one line of an error and returns its exit code.
 func (a *app) fail(cmd *cobra.Command, err error) int {
 	code := memtypes.CodeOf(err)
+	if name, ok := strings.CutPrefix(err.Error(), "unknown command "); ok && !a.parsed {
+		name, _ = strconv.QuotedPrefix(name)
+		name, _ = strconv.Unquote(name)
+		err, code = unknown(cmd.Root(), name), memtypes.Invalid
+	}
 	if _, ok := errors.AsType[*memtypes.Error](err); !a.parsed && !ok {
 		err = &memtypes.Error{Op: "vimbank", Code: memtypes.Invalid, Err: err}
 		code = memtypes.Invalid
@@ -72,7 +79,51 @@ func args(least, most int, what string) cobra.PositionalArgs {
 		if len(found) < least {
 			return wrong("argument", memtypes.Remark(fmt.Sprintf("%d of them", len(found))), what)
 		}
-		return wrong("argument", found[most], fmt.Sprintf("%s, and nothing more", what))
+		if most > 0 {
+			what += ", and nothing more"
+		}
+		return wrong("argument", found[most], what)
+	}
+}
+
+// flagFault words what the flag parser says in the way of all other errors.
+func flagFault(cmd *cobra.Command, err error) error {
+	m := regexp.MustCompile(`^invalid argument "(.*)" for "(?:-\w, )?--([\w-]+)" flag: `).FindStringSubmatch(err.Error())
+	if m == nil {
+		return err
+	}
+	wanted := map[string]string{"bool": "true or false", "uint": "a whole number", "int": "a whole number", "int8": "a whole number"}
+	f := cmd.Flags().Lookup(m[2])
+	if f == nil || wanted[f.Value.Type()] == "" {
+		return err
+	}
+	return wrong(m[2], m[1], wanted[f.Value.Type()])
+}
+
+// unknown is the error for a command that does not exist, with those that it
+// may have been meant for.
+func unknown(root *cobra.Command, name string) error {
+	wanted := "one of those that `vimbank help` lists"
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		wanted += ", perhaps " + strings.Join(near, " or ")
+	}
+	return wrong("command", name, wanted)
+}
+
+// helpCommand shows the help of a command or a topic.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Help about any command",
+		GroupID: groupMore,
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknown(root, strings.Join(args, " "))
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
 	}
 }
 
