@@ -176,12 +176,9 @@ func (t *tx) insert(b *ledger.Batch, e *ready) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := t.w.stmts.insert.Exec(append(n.args(no.tenant), int64(n.seq), len(b.Edits) >= maxLoose, no.scope, int64(kindNumber(m.Kind)), int64(layerNumber(m.Layer)),
-		e.session, e.sec, e.nsec, e.dated, m.Strength.Pinned, e.text, e.extra, e.id[:])...)
-	if err != nil {
-		return 0, err
-	}
-	if added, err := r.RowsAffected(); added == 0 || err != nil {
+	added, err := t.w.stmts.insert.exec(append(n.args(no.tenant), int64(n.seq), len(b.Edits) >= maxLoose, no.scope, int64(kindNumber(m.Kind)), int64(layerNumber(m.Layer)),
+		e.session, e.sec, e.nsec, e.dated, m.Strength.Pinned, e.text, orNull(e.extra.String), e.id[:])...)
+	if added == 0 || err != nil {
 		return 0, err
 	}
 	t.w.ends.advance(h, n)

@@ -13,10 +13,11 @@ import (
 
 // statements are prepared once on the writer's connection.
 type statements struct {
-	begin, commit, rollback, last                   *sql.Stmt
+	begin, commit, insert                           *hot
+	rollback, last                                  *sql.Stmt
 	tenant, addTenant, head, setHead, saved, newer  *sql.Stmt
 	scope, addScope, name                           *sql.Stmt
-	insert, find, findLoose, load, log              *sql.Stmt
+	find, findLoose, load, log                      *sql.Stmt
 	filing, file, setFiling                         *sql.Stmt
 	setState, setPinned, revise, keep               *sql.Stmt
 	recall, strength, purge, purgeOld, forget, drop *sql.Stmt
@@ -25,8 +26,6 @@ type statements struct {
 
 func (s *statements) texts() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
-		&s.begin:     "BEGIN IMMEDIATE",
-		&s.commit:    "COMMIT",
 		&s.rollback:  "ROLLBACK",
 		&s.last:      lastSeq,
 		&s.tenant:    "SELECT no FROM tenants WHERE name = ?",
@@ -38,12 +37,6 @@ func (s *statements) texts() map[**sql.Stmt]string {
 		&s.scope:     "SELECT no FROM scopes WHERE tenant = ? AND user = ? AND agent = ? AND run = ?",
 		&s.addScope:  "INSERT INTO scopes (tenant, user, agent, run) VALUES (?, ?, ?, ?)",
 		&s.name:      scopeName,
-		// OR FAIL, here and where rows are filed: the transaction is rolled back
-		// anyway, so SQLite need not copy each page to undo the statement alone.
-		&s.insert: `INSERT OR FAIL INTO log (seq, tenant, prev, was, op, id, at, actor, run, reason, hash,
-				rev, state, filed, scope, kind, layer, session, sec, nsec, dated, pinned, text, extra)
-			SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
-			WHERE NOT EXISTS (SELECT 1 FROM log INDEXED BY memory_id WHERE filed = 1 AND id = ?)`,
 		&s.find:      findRow + "INDEXED BY memory_id LEFT JOIN recalled r ON r.mem = m.seq WHERE m.filed = 1 AND m.id = ?",
 		&s.findLoose: findRow + "LEFT JOIN recalled r ON r.mem = m.seq WHERE m.state IS NOT NULL AND m.seq = ?",
 		&s.filing:    "SELECT seq FROM filing",
@@ -77,12 +70,32 @@ func (s *statements) texts() map[**sql.Stmt]string {
 
 const findRow = "SELECT m.seq, m.scope, m.rev, m.state, m.pinned, coalesce(r.recalls, 0) FROM log m "
 
+// hot are the statements of each commit.
+//
+// OR FAIL, here and where rows are filed: the transaction is rolled back
+// anyway, so SQLite need not copy each page to undo the statement alone.
+func (s *statements) hot() map[**hot]string {
+	return map[**hot]string{
+		&s.begin:  "BEGIN IMMEDIATE",
+		&s.commit: "COMMIT",
+		&s.insert: `INSERT OR FAIL INTO log (seq, tenant, prev, was, op, id, at, actor, run, reason, hash,
+				rev, state, filed, scope, kind, layer, session, sec, nsec, dated, pinned, text, extra)
+			SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+			WHERE NOT EXISTS (SELECT 1 FROM log INDEXED BY memory_id WHERE filed = 1 AND id = ?)`,
+	}
+}
+
 // lastSeq finds the newest number; it reads the last page of one table.
 const lastSeq = "SELECT seq FROM log ORDER BY seq DESC LIMIT 1"
 
 func (s *statements) prepare(ctx context.Context, c *sql.Conn) (err error) {
 	for dst, text := range s.texts() {
 		if *dst, err = c.PrepareContext(ctx, text); err != nil {
+			return err
+		}
+	}
+	for dst, text := range s.hot() {
+		if *dst, err = prepareHot(ctx, c, text); err != nil {
 			return err
 		}
 	}
@@ -94,6 +107,11 @@ func (s *statements) close() error {
 	for dst := range s.texts() {
 		if *dst != nil {
 			errs = append(errs, (*dst).Close())
+		}
+	}
+	for dst := range s.hot() {
+		if *dst != nil {
+			errs = append(errs, (*dst).close())
 		}
 	}
 	return errors.Join(errs...)

@@ -206,7 +206,7 @@ func (w *writer) transact(live []*write, all bool) (err error) {
 	if err := w.ends.file(&w.stmts, all); err != nil {
 		return err
 	}
-	if _, err := w.stmts.commit.Exec(); err != nil {
+	if _, err := w.stmts.commit.exec(); err != nil {
 		return err
 	}
 	w.unfold, w.erase = true, w.erase || t.purged
@@ -253,7 +253,7 @@ func (w *writer) begin() (*tx, error) {
 // lock asks again and again, at random moments that come later and later, so
 // that two busy processes get their turns alike.
 func (w *writer) lock() error {
-	_, err := w.stmts.begin.Exec()
+	_, err := w.stmts.begin.exec()
 	if !isBusy(err) {
 		return err
 	}
@@ -265,7 +265,7 @@ func (w *writer) lock() error {
 			return fmt.Errorf("another process has been writing the bank for %v: %w", w.busy, err)
 		case <-time.After(wait/2 + rand.N(wait)):
 		}
-		if _, err = w.stmts.begin.Exec(); !isBusy(err) {
+		if _, err = w.stmts.begin.exec(); !isBusy(err) {
 			return err
 		}
 	}
