@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/vimbank/vimbank/memtypes"
 	"github.com/vimbank/vimbank/stores/ledger"
@@ -177,7 +178,7 @@ func (t *tx) insert(b *ledger.Batch, e *ready) (uint64, error) {
 		return 0, err
 	}
 	added, err := t.w.stmts.insert.exec(append(n.args(no.tenant), int64(n.seq), len(b.Edits) >= maxLoose, no.scope, int64(kindNumber(m.Kind)), int64(layerNumber(m.Layer)),
-		e.session, e.sec, e.nsec, e.dated, m.Strength.Pinned, e.text, orNull(e.extra.String), e.id[:])...)
+		e.session, e.sec, e.nsec, e.dated, m.Strength.Pinned, e.text, orNull(e.extra.String))...)
 	if added == 0 || err != nil {
 		return 0, err
 	}
@@ -201,6 +202,9 @@ func (t *tx) again(b *ledger.Batch, e *ready, f *found, known bool) (ledger.Outc
 			}
 		}
 		rev, err := t.insert(b, e)
+		if err == nil && rev == 0 {
+			err = fmt.Errorf("memory %s: found that it could not be inserted, though no memory has its ID", e.Memory.ID)
+		}
 		return ledger.Done, rev, err
 	}
 	same, err := t.same(e, f)

@@ -40,6 +40,7 @@ func (s *statements) texts() map[**sql.Stmt]string {
 		&s.find:      findRow + "INDEXED BY memory_id LEFT JOIN recalled r ON r.mem = m.seq WHERE m.filed = 1 AND m.id = ?",
 		&s.findLoose: findRow + "LEFT JOIN recalled r ON r.mem = m.seq WHERE m.state IS NOT NULL AND m.seq = ?",
 		&s.filing:    "SELECT seq FROM filing",
+		// OR FAIL: the transaction is rolled back anyway, not the statement alone.
 		&s.file:      "UPDATE OR FAIL log SET filed = 1 WHERE seq > ? AND filed = 0",
 		&s.setFiling: "UPDATE filing SET seq = ?",
 		&s.load:      selectRows + " WHERE m.seq = ?",
@@ -70,18 +71,17 @@ func (s *statements) texts() map[**sql.Stmt]string {
 
 const findRow = "SELECT m.seq, m.scope, m.rev, m.state, m.pinned, coalesce(r.recalls, 0) FROM log m "
 
-// hot are the statements of each commit.
-//
-// OR FAIL, here and where rows are filed: the transaction is rolled back
-// anyway, so SQLite need not copy each page to undo the statement alone.
+// hot are the statements of each commit. An insert of an ID that the index has
+// gives it no hash, and is ignored for that: any other way to say so costs
+// SQLite a table in between, or copies of pages to undo the statement alone.
 func (s *statements) hot() map[**hot]string {
 	return map[**hot]string{
 		&s.begin:  "BEGIN IMMEDIATE",
 		&s.commit: "COMMIT",
-		&s.insert: `INSERT OR FAIL INTO log (seq, tenant, prev, was, op, id, at, actor, run, reason, hash,
+		&s.insert: `INSERT OR IGNORE INTO log (seq, tenant, prev, was, op, id, at, actor, run, reason, hash,
 				rev, state, filed, scope, kind, layer, session, sec, nsec, dated, pinned, text, extra)
-			SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
-			WHERE NOT EXISTS (SELECT 1 FROM log INDEXED BY memory_id WHERE filed = 1 AND id = ?)`,
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CASE WHEN EXISTS (SELECT 1 FROM log INDEXED BY memory_id WHERE filed = 1 AND id = ?6) THEN NULL ELSE ? END,
+				?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	}
 }
 
