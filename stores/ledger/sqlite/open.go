@@ -189,26 +189,31 @@ func header(path string) (app int32, version int, err error) {
 	return int32(binary.BigEndian.Uint32(b[68:])), int(int32(binary.BigEndian.Uint32(b[60:]))), nil
 }
 
-// setUp brings the ledger to this program's version and into WAL mode. SQLite
-// waits for no lock where it changes the mode of a file, so two processes that
-// make the same bank may meet there: who comes second tries again.
+// setUp brings the ledger to this program's version and into WAL mode.
 func setUp(ctx context.Context, path string, opt *Options) error {
-	wait, cancel := context.WithTimeout(ctx, opt.Busy)
+	return patiently(ctx, opt.Busy, func() error { return setUpOnce(ctx, path, opt) })
+}
+
+// patiently does what may meet another process that makes the same file, again
+// and again for as long as busy. SQLite itself waits for no lock where it
+// changes the mode of a file.
+func patiently(ctx context.Context, busy time.Duration, do func() error) error {
+	wait, cancel := context.WithTimeout(ctx, busy)
 	defer cancel()
 	for {
-		err := setUpOnce(ctx, path, opt)
+		err := do()
 		if err == nil || !isBusy(err) {
 			return err
 		}
 		select {
 		case <-wait.Done():
 			return err
-		case <-time.After(setUpPause):
+		case <-time.After(busyPause):
 		}
 	}
 }
 
-const setUpPause = 10 * time.Millisecond
+const busyPause = 10 * time.Millisecond
 
 func setUpOnce(ctx context.Context, path string, opt *Options) error {
 	return withConn(ctx, path, pragmas("busy_timeout", opt.Busy.Milliseconds(), "auto_vacuum", 0), func(c *sql.Conn) error {

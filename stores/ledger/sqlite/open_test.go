@@ -154,7 +154,9 @@ func TestOpenTogether(t *testing.T) {
 					t.Errorf("Open: %v", err)
 					return
 				}
-				if err := errors.Join(db.Set(t.Context(), fmt.Sprint("opened by ", i), "yes"), db.Close()); err != nil {
+				set := db.Set(t.Context(), fmt.Sprint("opened by ", i), "yes")
+				put := db.PutVectors(t.Context(), "m/1", []memtypes.ID{"0f8fad5b-d9cb-869f-8165-70867728950e"}, []string{"h"}, []memtypes.Vector{{1}})
+				if err := errors.Join(set, put, db.Close()); err != nil {
 					t.Error(err)
 				}
 			})

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/vimbank/vimbank/memtypes"
 )
@@ -88,7 +89,18 @@ func (v *vectors) openPassive(ctx context.Context) (*sql.DB, error) {
 	return openPool(v.path, how.params())
 }
 
-func (v *vectors) openWritable(ctx context.Context) (_ *sql.DB, err error) {
+func (v *vectors) openWritable(ctx context.Context) (pool *sql.DB, err error) {
+	err = patiently(ctx, vectorsBusy, func() error {
+		pool, err = v.openOnce(ctx)
+		return err
+	})
+	return pool, err
+}
+
+// vectorsBusy is how long one process waits for another that writes vectors.
+const vectorsBusy = 10 * time.Second
+
+func (v *vectors) openOnce(ctx context.Context) (_ *sql.DB, err error) {
 	f, err := os.OpenFile(v.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		err = f.Close()
@@ -96,7 +108,7 @@ func (v *vectors) openWritable(ctx context.Context) (_ *sql.DB, err error) {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	pool, err := openPool(v.path, pragmas("busy_timeout", 10000, "page_size", 16384, "auto_vacuum", 0, "journal_mode", "WAL",
+	pool, err := openPool(v.path, pragmas("busy_timeout", vectorsBusy.Milliseconds(), "page_size", 16384, "auto_vacuum", 0, "journal_mode", "WAL",
 		"synchronous", 1, "secure_delete", 1, "temp_store", 2))
 	if err != nil {
 		return nil, err
