@@ -81,3 +81,60 @@ func write(t testing.TB, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+func TestRanked(t *testing.T) {
+	items := map[memtypes.ID]string{"a0": "a", "a1": "a", "b0": "b", "c0": "c"}
+	hit := func(id memtypes.ID, same ...memtypes.ID) memtypes.Hit {
+		return memtypes.Hit{Memory: memtypes.Memory{ID: id}, Same: same}
+	}
+	for _, tt := range []struct {
+		name string
+		hits []memtypes.Hit
+		want string
+	}{
+		{"nothing", nil, ""},
+		{"a long item stands where its best piece does", []memtypes.Hit{hit("a1"), hit("b0"), hit("a0")}, "a b"},
+		{"what was folded stands right after", []memtypes.Hit{hit("a0", "c0"), hit("b0")}, "a c b"},
+		{"a folded piece of an item that stands already", []memtypes.Hit{hit("a0", "a1"), hit("b0", "a1")}, "a b"},
+		{"a memory of no item", []memtypes.Hit{hit("x"), hit("b0")}, "b"},
+	} {
+		if got := strings.Join(ranked(tt.hits, items), " "); got != tt.want {
+			t.Errorf("%s: ranked = %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestPercentile(t *testing.T) {
+	for _, tt := range []struct {
+		sorted []float64
+		p      float64
+		want   float64
+	}{
+		{[]float64{7}, .5, 7}, {[]float64{7}, 1, 7},
+		{[]float64{1, 2, 3, 4}, 0, 1}, {[]float64{1, 2, 3, 4}, .5, 3}, {[]float64{1, 2, 3, 4}, .95, 4},
+	} {
+		if got := percentile(tt.sorted, tt.p); got != tt.want {
+			t.Errorf("percentile(%v, %v) = %v, want %v", tt.sorted, tt.p, got, tt.want)
+		}
+	}
+}
+
+// TestReadSetKeepsOrder: banks as the items name them, probes with their moment.
+func TestReadSetKeepsOrder(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "items.jsonl"), `{"id":"1","bank":"late","kind":"dialogue","text":"hi"}
+
+{"id":"2","bank":"early","kind":"knowledge","text":"a"}
+{"id":"3","bank":"late","kind":"dialogue","text":"ho"}`)
+	write(t, filepath.Join(dir, "probes.jsonl"), `{"id":"p","bank":"late","query":"q","relevant":["3"],"category":"c","now":"2026-02-01T00:00:00Z"}`+"\n")
+	s, err := readSet(dir + string(filepath.Separator))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.name != filepath.Base(dir) || len(s.banks) != 2 || s.banks[0].name != "late" || len(s.banks[0].items) != 2 || s.banks[1].name != "early" {
+		t.Fatalf("set %q with banks %+v, want late with two items, then early", s.name, s.banks)
+	}
+	if p := s.banks[0].probes; len(p) != 1 || !p[0].now.Equal(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)) {
+		t.Errorf("probes %+v, want the one with its moment", p)
+	}
+}

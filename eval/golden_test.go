@@ -114,3 +114,34 @@ func TestUnknownProfile(t *testing.T) {
 		t.Errorf("err = %v, want Invalid", err)
 	}
 }
+
+// TestAnswersStayOut: what a probe says besides its question and its moment
+// changes no ranking.
+func TestAnswersStayOut(t *testing.T) {
+	const items = `{"id":"a","bank":"x","kind":"knowledge","text":"The harbour master keeps the spare keys.","time":null}
+{"id":"b","bank":"x","kind":"knowledge","text":"The library keeps its keys at the harbour.","time":null}
+{"id":"c","bank":"x","kind":"knowledge","text":"The baker paints the boats.","time":null}`
+	ask := func(extra string) eval.Line {
+		dir := t.TempDir()
+		probe := `{"id":"1","bank":"x","query":"Who keeps the keys of the harbour?","relevant":["c"],"category":"who","now":null` + extra + `}`
+		for name, text := range map[string]string{"items.jsonl": items, "probes.jsonl": probe} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var last eval.Line
+		if err := eval.Retrieval(t.Context(), eval.Options{Open: openBank, Data: []string{dir}}, func(l eval.Line) error { last = l; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		last.Set, last.P50, last.P95 = "", 0, 0
+		return last
+	}
+	bare := ask("")
+	told := ask(`,"answer":"The baker paints the boats.","meta":{"context":["The baker?"],"adversarial_answer":"the baker","gold_commands":[{"name":"paint"}]}`)
+	if bare.N != 1 || bare.Hit1 != 0 {
+		t.Fatalf("%+v: the question should not find what it does not ask for", bare)
+	}
+	if diff := cmp.Diff(bare, told); diff != "" {
+		t.Errorf("the answer reached the engine (-without +with):\n%s", diff)
+	}
+}
