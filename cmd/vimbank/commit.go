@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -119,7 +120,7 @@ func (im *importer) refused(e ingest.Entry, r engine.Remembered) {
 	if memtypes.CodeOf(err) == memtypes.Conflict {
 		if im.conflicts++; im.conflicts <= shown || im.app.flags.verbose {
 			im.bar.clear()
-			fmt.Fprintf(im.app.err, "vimbank: import: %s:%d: %s%s\n", e.File, e.Line, oneLine(err), derivedHint(e.Draft.Key))
+			fmt.Fprintf(im.app.err, "vimbank: import: %s:%d: %s\n", e.File, e.Line, oneLine(conflict(e.Draft.Key, r.Of, err)))
 		}
 	} else if n := im.Refused[string(r.Code)]; n < shown || im.app.flags.verbose {
 		im.bar.clear()
@@ -131,13 +132,14 @@ func (im *importer) refused(e ingest.Entry, r engine.Remembered) {
 	im.Refused[string(r.Code)]++
 }
 
-// derivedHint helps where the key is none of the user's own making: it names
-// the words, so what differs is how the file was read.
-func derivedHint(key string) string {
-	if strings.HasPrefix(key, "doc:") || strings.HasPrefix(key, "chat:") {
-		return "; these words are in the bank with another kind or time: import them with the same --kind, --zone and --dates as before, or forget them first"
+// conflict says what err means where the key is none of the user's own making:
+// it names the words, so what differs is how the file was read.
+func conflict(key string, of memtypes.ID, err error) error {
+	if !strings.HasPrefix(key, "doc:") && !strings.HasPrefix(key, "chat:") {
+		return err
 	}
-	return ""
+	return &memtypes.Error{Op: "vimbank", Code: memtypes.Conflict, ID: of, Err: errors.New(
+		"these words are in the bank with another kind or time: import them with the same --kind, --zone and --dates as before, or forget them first")}
 }
 
 // start shows the bar.
