@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"runtime"
 	"sync"
 
 	"github.com/vimbank/vimbank/memtypes"
@@ -19,8 +20,8 @@ import (
 // (see scan.go); what it returns is the same as if it had scored them all.
 type Inverted struct {
 	options Options
-	pool    sync.Pool // of *search
-	widest  uint32    // its windows; tests have narrower ones
+	idle    chan *search // space of past searches: as many as can be busy at once
+	widest  uint32       // their windows; tests have narrower ones
 
 	mu     sync.RWMutex
 	closed bool                     // guarded by mu, as all below
@@ -51,11 +52,10 @@ var (
 // Open makes an empty index. o may be nil. The error is always nil; it is
 // there because opening other backends can fail.
 func Open(o *Options) (*Inverted, error) {
-	ix := &Inverted{shards: map[string]*shard{}, held: map[memtypes.ID]position{}, widest: window}
+	ix := &Inverted{shards: map[string]*shard{}, held: map[memtypes.ID]position{}, idle: make(chan *search, runtime.GOMAXPROCS(0)), widest: window}
 	if o != nil {
 		ix.options = *o
 	}
-	ix.pool.New = func() any { return new(search) }
 	return ix, nil
 }
 

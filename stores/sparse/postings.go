@@ -20,7 +20,7 @@ func (p posting) tf() int     { return int(p & tfMany) }
 
 // blockSize bounds a block: small enough that an insert moves little, large
 // enough that skipping by blocks pays.
-const blockSize = 128
+const blockSize = 256
 
 // block is a run of postings by document number.
 type block struct {
