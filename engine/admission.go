@@ -56,14 +56,14 @@ type intake struct {
 	now     time.Time
 	receipt *Receipt
 	edits   []ledger.Edit
-	place   []int                         // of each edit's result in the receipt
-	prints  map[uint64][]*memtypes.Memory // by admit.Fingerprint: what the index cannot know yet
+	known   map[memtypes.ID]*memtypes.Memory // active ones of the same IDs, where it was worth asking
+	place   []int                            // of each edit's result in the receipt
+	prints  map[uint64][]*memtypes.Memory    // by admit.Fingerprint: what the index cannot know yet
 }
 
 // take considers all pieces of a draft, unless it is a document whose key is
 // another's.
-func (in *intake) take(ctx context.Context, draft int, d memtypes.Draft) error {
-	parts := pieces(d)
+func (in *intake) take(ctx context.Context, draft int, d memtypes.Draft, parts []memtypes.Draft) error {
 	of, err := in.engine.taken(ctx, d, parts, in.now)
 	if err != nil {
 		return err
@@ -89,6 +89,10 @@ func (in *intake) consider(ctx context.Context, draft int, d memtypes.Draft) err
 	m, err := memtypes.New(d, in.now)
 	if err != nil {
 		return err
+	}
+	if k := in.known[m.ID]; k != nil && ledger.Content(k) == ledger.Content(&m) {
+		in.receipt.Results = append(in.receipt.Results, Remembered{Draft: draft, ID: k.ID, Rev: k.Rev, Status: Known, Code: admit.OK})
+		return nil
 	}
 	v, err := in.judge(ctx, d, &m)
 	if err != nil {

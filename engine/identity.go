@@ -80,6 +80,38 @@ func (e *Engine) taken(ctx context.Context, whole memtypes.Draft, pieces []memty
 	return "", nil
 }
 
+// look asks once which memories of a call are there already, so that an import
+// that is run again need not search for duplicates of what it knows. A single
+// draft is left to the ledger, which tells as well.
+func (in *intake) look(ctx context.Context, parts [][]memtypes.Draft) error {
+	if len(parts) < 2 {
+		return nil
+	}
+	ids := map[memtypes.Scope][]memtypes.ID{}
+	for _, pieces := range parts {
+		for _, d := range pieces {
+			m, err := memtypes.New(d, in.now)
+			if err != nil {
+				return err
+			}
+			ids[m.Scope] = append(ids[m.Scope], m.ID)
+		}
+	}
+	in.known = map[memtypes.ID]*memtypes.Memory{}
+	for scope, some := range ids {
+		have, err := in.engine.parts.Ledger.Get(ctx, scope, some)
+		if err != nil {
+			return err
+		}
+		for i := range have {
+			if m := &have[i]; m.State == memtypes.Active && m.Scope == scope {
+				in.known[m.ID] = m
+			}
+		}
+	}
+	return nil
+}
+
 // sameContent reports whether want says what the ledger's memory is, or was
 // first of all: what was updated since is still the same document.
 func (e *Engine) sameContent(ctx context.Context, have, want *memtypes.Memory) (bool, error) {

@@ -228,3 +228,41 @@ func TestLoadRefusesOtherContent(t *testing.T) {
 		t.Errorf("%d active memories, want the two that were here", n)
 	}
 }
+
+// What a batch brings again is known, whatever became of it since: changed, or
+// like another memory that would stand in its way were it new.
+func TestKnownInABatch(t *testing.T) {
+	e := open(t, t.TempDir(), nil)
+	var drafts []memtypes.Draft
+	for i := range 6 {
+		d := said(t, fmt.Sprintf("The lighthouse keeper counted %d ships before the storm came over the bay.", i+2), i)
+		d.Kind, d.Key = memtypes.Knowledge, fmt.Sprint("k", i)
+		drafts = append(drafts, d)
+	}
+	first := remember(t, e, drafts...)
+	text := "Corrected."
+	if _, err := e.Update(t.Context(), user(t, "ada"), first[1].ID, engine.Change{Text: &text}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Forget(t.Context(), user(t, "ada"), "", first[2].ID); err != nil {
+		t.Fatal(err)
+	}
+	other := drafts[3]
+	other.Text = "Another text under a used key."
+	again := remember(t, e, append(slices.Clone(drafts), other)...)
+	for i, r := range again {
+		want := engine.Known
+		switch i {
+		case 2:
+			want = engine.Stored // said again, it is remembered again
+		case 6:
+			want = engine.Refused
+		}
+		if r.Draft != i || r.Status != want || want != engine.Refused && r.ID != first[i].ID {
+			t.Errorf("draft %d: %+v, want %s", i, r, want)
+		}
+	}
+	if again[0].Rev != first[0].Rev || again[6].Code != engine.KeyReused {
+		t.Errorf("results = %+v, want the revision as it was and a reused key", again)
+	}
+}

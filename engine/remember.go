@@ -67,8 +67,15 @@ func (e *Engine) Remember(ctx context.Context, drafts []memtypes.Draft, o *Remem
 	if in.now.IsZero() {
 		in.now = e.now()
 	}
+	parts := make([][]memtypes.Draft, len(drafts))
 	for i, d := range drafts {
-		if err := in.take(ctx, i, d); err != nil {
+		parts[i] = pieces(d)
+	}
+	if err := in.look(ctx, parts); err != nil {
+		return nil, err
+	}
+	for i, d := range drafts {
+		if err := in.take(ctx, i, d, parts[i]); err != nil {
 			return nil, err
 		}
 	}
