@@ -134,6 +134,11 @@ func (a *app) add(ctx context.Context, e *engine.Engine, d memtypes.Draft) error
 	if refused == len(receipt.Results) {
 		return receipt.Results[0].Err()
 	}
+	for i := range receipt.Results { // of a long document, of which the rest is kept
+		if err := receipt.Results[i].Err(); err != nil {
+			a.note("part %d of %d: %s", i+1, len(receipt.Results), oneLine(err))
+		}
+	}
 	return nil
 }
 

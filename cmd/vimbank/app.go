@@ -68,7 +68,7 @@ A memory belongs to a scope: --user, --agent, --run (at least one), within a --t
   vimbank recall --user ann "what must I not eat?" --explain`,
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRun: func(*cobra.Command, []string) {
-			a.parsed, a.show = true, newShow(a.show.out, a.flags.noColor)
+			a.parsed, a.show = true, newShow(a.show.out, a.flags.noColor || a.flags.json)
 		},
 	}
 	root.AddGroup(&cobra.Group{ID: groupMemory, Title: "Remember and recall:"}, &cobra.Group{ID: groupForget, Title: "Forget:"},

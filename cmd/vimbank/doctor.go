@@ -170,6 +170,39 @@ func (a *app) examineIndexes(ctx context.Context, d *diagnosis) {
 		return
 	}
 	d.addDrifts(drifts, took)
+	a.examineUpkeep(ctx, d, e)
+}
+
+// examineUpkeep names the background jobs that failed when they last ran.
+func (a *app) examineUpkeep(ctx context.Context, d *diagnosis, e *engine.Engine) {
+	k := &keeper{app: a, ctx: ctx}
+	s, err := k.scheduler(e)
+	if err != nil {
+		d.add("upkeep", okay, "no job is set")
+		return
+	}
+	jobs, err := s.Status(ctx)
+	if err != nil {
+		d.fail("upkeep", err)
+		return
+	}
+	ran, bad := 0, 0
+	for i := range jobs {
+		last := &jobs[i].Last
+		if !last.Started.IsZero() {
+			ran++
+		}
+		if last.Error != "" {
+			bad++
+			d.add("upkeep", warning, "%s %s", jobName(jobs[i].Job), k.outcome(last))
+		}
+	}
+	switch {
+	case ran == 0:
+		d.add("upkeep", okay, "no job ran so far: `vimbank upkeep` forgets what has faded and keeps the indexes fresh")
+	case bad == 0:
+		d.add("upkeep", okay, "all went well that ran, %d of %s", ran, plural(len(jobs), "job", "jobs"))
+	}
 }
 
 func (d *diagnosis) addDrifts(drifts []engine.Drift, took time.Duration) {
