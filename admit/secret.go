@@ -25,6 +25,9 @@ func (s span) len() int { return s.end - s.start }
 
 // Scan finds the secrets in one text, in order, none overlapping another.
 func (r *Rules) Scan(text string) []Finding {
+	if text == "" {
+		return nil
+	}
 	var found []Finding
 	low := ""
 	for i := range r.patterns {
