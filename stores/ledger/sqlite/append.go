@@ -177,15 +177,13 @@ func (t *tx) insert(b *ledger.Batch, e *ready) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	added, err := t.w.stmts.insert.exec(append(n.args(no.tenant), int64(n.seq), len(b.Edits) >= maxLoose, no.scope, int64(kindNumber(m.Kind)), int64(layerNumber(m.Layer)),
+	added, err := t.w.stmts.insert.exec(append(n.args(no.tenant), int64(n.seq), no.scope, int64(kindNumber(m.Kind)), int64(layerNumber(m.Layer)),
 		e.session, e.sec, e.nsec, e.dated, m.Strength.Pinned, e.text, orNull(e.extra.String))...)
 	if added == 0 || err != nil {
 		return 0, err
 	}
 	t.w.ends.advance(h, n)
-	if len(b.Edits) < maxLoose {
-		t.w.ends.loose[e.id] = n.seq
-	}
+	t.w.ends.loose[e.id] = n.seq
 	if m.Strength.Recalls > 0 || !m.Strength.LastRecall.IsZero() {
 		_, err = t.w.stmts.strength.Exec(n.seq, m.Strength.Recalls, nanos(m.Strength.LastRecall))
 	}

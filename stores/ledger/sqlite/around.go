@@ -18,7 +18,7 @@ func (db *DB) Around(ctx context.Context, id memtypes.ID, n int) (out []memtypes
 	if !ok {
 		return nil, nil
 	}
-	err = db.view(ctx, op, func(r *reader) error {
+	err = db.search(ctx, op, func(r *reader) error {
 		list, err := r.around(ctx, u, n)
 		if err == nil {
 			out, err = r.nouns(ctx, db.scopes, list)

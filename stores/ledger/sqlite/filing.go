@@ -8,9 +8,10 @@ import "strings"
 // for memories looks at the indexes and at the loose rows in one query: see
 // both. The writer, which must know whether an ID is taken, keeps those of the
 // loose rows in memory: see ends.
-//
-// A batch of more than maxLoose edits would be filed at once, and is never loose.
-const maxLoose = 512 // entries that may be loose after a commit
+const (
+	maxLoose = 2048 // entries that may be loose after a commit
+	fewLoose = 512  // the same, where this process looked for memories since the last filing: it reads them each time
+)
 
 // both makes a query of the memories that meet cond: of those that are filed,
 // through an index, and of the loose ones. order and limit are those of the
@@ -24,10 +25,10 @@ func both(columns, index, cond, order string) string {
 // isLoose is what a loose row m meets; NOT INDEXED it is searched by its number.
 const isLoose = "m.seq > (SELECT seq FROM filing) AND m.filed = 0"
 
-// file has the indexes take the loose memories if there are many, or any if
-// all are wanted.
-func (e *ends) file(s *statements, all bool) error {
-	if e.last < e.filed+maxLoose && (!all || len(e.loose) == 0) {
+// file has the indexes take the loose memories if limit entries may hold some,
+// or all that there are.
+func (e *ends) file(s *statements, all bool, limit uint64) error {
+	if e.last < e.filed+limit && (!all || len(e.loose) == 0) {
 		return nil
 	}
 	if _, err := s.file.Exec(e.filed); err != nil {

@@ -24,10 +24,13 @@ type restless struct {
 
 func (r *restless) Append(ctx context.Context, b ledger.Batch) ([]ledger.Result, error) {
 	rs, err := r.DB.Append(ctx, b)
-	if err == nil && r.n.Add(1)%3 == 0 {
-		err = r.File(context.WithoutCancel(ctx))
+	if err != nil || r.n.Add(1)%3 > 0 {
+		return rs, err
 	}
-	return rs, err
+	if err := r.File(context.WithoutCancel(ctx)); err != nil && memtypes.CodeOf(err) != memtypes.Unavailable {
+		return nil, err
+	}
+	return rs, nil // durable, even if the bank was closed meanwhile
 }
 
 // all lists every memory of a bank, with its revision.
@@ -128,5 +131,46 @@ func TestMigration(t *testing.T) {
 	}
 	if s, err := db.Stats(t.Context()); err != nil || s.Schema != 2 {
 		t.Errorf("Stats: schema %d, %v; want 2", s.Schema, err)
+	}
+}
+
+// However long the stream of writes, what is loose is bounded, and more so
+// where somebody reads beside it.
+func TestLooseIsBounded(t *testing.T) {
+	const batch = 100
+	for _, reads := range []bool{false, true} {
+		db := open(t, t.TempDir(), nil)
+		limit, most := sqlite.MaxLoose, 0
+		if reads {
+			limit = sqlite.FewLoose
+		}
+		for i := 0; i < 60*batch; i += batch {
+			var ms []memtypes.Memory
+			for j := range batch {
+				ms = append(ms, memory("ann", i+j))
+			}
+			if reads {
+				if _, err := db.Get(t.Context(), user("ann"), []memtypes.ID{ms[0].ID}); err != nil {
+					t.Fatalf("Get: %v", err)
+				}
+			}
+			if _, err := db.Append(t.Context(), insertOf(ms...)); err != nil {
+				t.Fatalf("Append: %v", err)
+			}
+			n, err := db.Loose(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			most = max(most, n)
+		}
+		if most >= limit {
+			t.Errorf("reads %v: %d memories were loose after a commit, want less than %d", reads, most, limit)
+		}
+		if n := len(all(t, db)); n != 60*batch {
+			t.Errorf("reads %v: %d memories are listed, want %d", reads, n, 60*batch)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

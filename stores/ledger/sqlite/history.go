@@ -25,7 +25,7 @@ func (db *DB) History(ctx context.Context, scope memtypes.Scope, id memtypes.ID)
 	if !ok {
 		return nil, nil
 	}
-	err = db.view(ctx, op, func(r *reader) error {
+	err = db.search(ctx, op, func(r *reader) error {
 		h, err := r.past(ctx, u)
 		if err != nil || h.own == nil {
 			return err

@@ -28,7 +28,7 @@ func (db *DB) List(ctx context.Context, q ledger.ListQuery) (page ledger.Page, e
 	if err := w.query(&q); err != nil {
 		return page, err
 	}
-	err = db.view(ctx, op, func(r *reader) error {
+	err = db.search(ctx, op, func(r *reader) error {
 		index, err := w.index(ctx, r, &q)
 		if err != nil {
 			return err

@@ -129,7 +129,7 @@ func (db *DB) Get(ctx context.Context, scope memtypes.Scope, ids []memtypes.ID) 
 		return nil, memtypes.BadField(op, "scope", memtypes.Remark("none of user, agent, run"), "at least one of them")
 	}
 	var found []memtypes.Memory
-	err := db.view(ctx, op, func(r *reader) error {
+	err := db.search(ctx, op, func(r *reader) error {
 		list, err := every(ctx, r.rowsOf, scanRow, idsJSON(ids))
 		if err == nil {
 			found, err = r.nouns(ctx, db.scopes, list)

@@ -191,6 +191,14 @@ func (db *DB) view(ctx context.Context, op string, do func(*reader) error) error
 	return fail(op, do(db.read))
 }
 
+// search is view for what also looks at the loose memories.
+func (db *DB) search(ctx context.Context, op string, do func(*reader) error) error {
+	if db.write != nil {
+		db.write.asked.Store(true)
+	}
+	return db.view(ctx, op, do)
+}
+
 // Checkpoint folds the WAL into ledger.db and empties it, so that purged text
 // is in neither file. It is Unavailable while a reader stands in the way.
 func (db *DB) Checkpoint(ctx context.Context) error {

@@ -81,7 +81,7 @@ func (s *statements) hot() map[**hot]string {
 		&s.insert: `INSERT OR IGNORE INTO log (seq, tenant, prev, was, op, id, at, actor, run, reason, hash,
 				rev, state, filed, scope, kind, layer, session, sec, nsec, dated, pinned, text, extra)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CASE WHEN EXISTS (SELECT 1 FROM log INDEXED BY memory_id WHERE filed = 1 AND id = ?6) THEN NULL ELSE ? END,
-				?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	}
 }
 

@@ -37,6 +37,7 @@ type writer struct {
 	closing chan struct{}
 	stopped chan struct{}
 	commits atomic.Int64
+	asked   atomic.Bool // somebody looked for memories since the last filing
 
 	// Owned by who leads.
 	ends   ends
@@ -203,7 +204,7 @@ func (w *writer) transact(live []*write, all bool) (err error) {
 	if err := w.ends.save(&w.stmts); err != nil {
 		return err
 	}
-	if err := w.ends.file(&w.stmts, all); err != nil {
+	if err := w.file(all); err != nil {
 		return err
 	}
 	if _, err := w.stmts.commit.exec(); err != nil {
@@ -223,6 +224,20 @@ func (w *writer) wake() {
 	case w.quiet <- struct{}{}:
 	default:
 	}
+}
+
+// file has the indexes take the loose memories, if all are wanted or it is time.
+func (w *writer) file(all bool) error {
+	limit := uint64(maxLoose)
+	if w.asked.Load() {
+		limit = fewLoose
+	}
+	before := w.ends.filed
+	err := w.ends.file(&w.stmts, all, limit)
+	if w.ends.filed > before {
+		w.asked.Store(false)
+	}
+	return err
 }
 
 // rollback undoes t, forgets what was known only within it, and stops writing
