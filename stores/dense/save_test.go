@@ -150,6 +150,36 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+// TestLoadDamaged flips a bit in each byte of the header and of the end, and in
+// every 13th between, and cuts the file at as many places: none of it loads.
+func TestLoadDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "dense.snap")
+	if err := mixed(t, 20).Save(path, 1, "note"); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(what string, at int, file []byte) {
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Load(path, 70, "note", nil); memtypes.CodeOf(err) != memtypes.Incompatible {
+			t.Errorf("%s byte %d of %d: Load gave %v, want Incompatible", what, at, len(whole), err)
+		}
+	}
+	for at := range whole {
+		if at > 96 && at < len(whole)-64 && at%13 != 0 {
+			continue
+		}
+		damaged := bytes.Clone(whole)
+		damaged[at] ^= 1 << (at % 8)
+		refused("a flipped bit in", at, damaged)
+		refused("cut at", at, whole[:at])
+	}
+}
+
 // TestSaveWhileWriting: what was there before Save is in the file, whatever
 // is written, moved and deleted meanwhile.
 func TestSaveWhileWriting(t *testing.T) {

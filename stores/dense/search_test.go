@@ -205,3 +205,56 @@ func TestCanceledWhileSearching(t *testing.T) {
 		})
 	}
 }
+
+// TestFilterOfRuns: documents of a kind come in runs of any length, as they do
+// in a bank, so that a scan passes over whole parts of it.
+func TestFilterOfRuns(t *testing.T) {
+	const n, dim = 5300, 64
+	r := rand.New(rand.NewPCG(6, 6))
+	all := sentences(r, n+10, dim)
+	f, err := Open(dim, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[memtypes.Kind][]memtypes.Vector{} // with the IDs of idOf
+	idOf := map[memtypes.Kind][]memtypes.ID{}
+	var docs []Doc
+	for len(docs) < n {
+		kind := memtypes.Kinds()[r.IntN(2)]
+		for range min(1+r.IntN(1+r.IntN(600)), n-len(docs)) {
+			i := len(docs)
+			docs = append(docs, Doc{ID: numbered(i), Rev: 1, Text: all[i], Facets: memtypes.Facets{Scope: scopeOf(t, "ann"), Kind: kind, Layer: memtypes.Raw}})
+			of[kind], idOf[kind] = append(of[kind], all[i]), append(idOf[kind], numbered(i))
+		}
+	}
+	if err := f.Upsert(t.Context(), docs); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []struct {
+		binary int
+		want   float64
+	}{{never, .998}, {always, .95}} {
+		f.opt.BinaryAbove = mode.binary
+		for kind, vs := range of {
+			var sum float64
+			for _, v := range all[n:] {
+				q := everything(t, v, 20)
+				q.Filter.Kinds = []memtypes.Kind{kind}
+				got := found(t, f, q)
+				for _, id := range got {
+					if !slices.Contains(idOf[kind], id) {
+						t.Fatalf("binary above %d: found %s, which is not of kind %s", mode.binary, id, kind)
+					}
+				}
+				var want []memtypes.ID
+				for _, at := range nearestAt(vs, v, 20) {
+					want = append(want, idOf[kind][at])
+				}
+				sum += recall(want, got) / 10
+			}
+			if sum < mode.want {
+				t.Errorf("binary above %d, kind %s (%d documents): recall@20 = %.4f, want at least %v", mode.binary, kind, len(vs), sum, mode.want)
+			}
+		}
+	}
+}

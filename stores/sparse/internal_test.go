@@ -285,6 +285,45 @@ func randomQuery(tb testing.TB, r *rand.Rand) Query {
 	return q
 }
 
+// TestDecodeDamaged changes every byte of a payload, as if its checksum were
+// right: it is refused, or what it makes is sound and can be asked.
+func TestDecodeDamaged(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	ix, _ := Open(nil)
+	for i := range 12 {
+		if err := ix.Upsert(t.Context(), []Doc{randomDoc(t, r, i, uint64(i))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ix.Delete(t.Context(), []memtypes.ID{randomID(3), randomID(99)}, 50)
+	payload, err := ix.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := randomQuery(t, r)
+	for at := range payload {
+		for _, value := range []byte{payload[at] ^ 1, payload[at] ^ 0x80, 0, 0xff} {
+			damaged := bytes.Clone(payload)
+			damaged[at] = value
+			got, _ := Open(nil)
+			if got.decode(damaged) != nil {
+				continue
+			}
+			for _, s := range got.shards {
+				if err := s.check(); err != nil {
+					t.Fatalf("byte %d = %#x: %v", at, value, err)
+				}
+			}
+			if _, err := got.Search(t.Context(), q); err != nil {
+				t.Fatalf("byte %d = %#x: Search: %v", at, value, err)
+			}
+		}
+		if got, _ := Open(nil); got.decode(payload[:at]) == nil {
+			t.Errorf("cut at byte %d of %d, it was decoded", at, len(payload))
+		}
+	}
+}
+
 // FuzzDecode: whatever a payload holds, decoding neither panics nor makes an
 // index that is not sound.
 func FuzzDecode(f *testing.F) {

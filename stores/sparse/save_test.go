@@ -187,6 +187,35 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+// TestLoadDamaged flips a bit in each byte of the header and of the end, and in
+// every 13th between, and cuts the file at as many places: none of it loads.
+func TestLoadDamaged(t *testing.T) {
+	ix := opener(nil)(t).(*sparse.Inverted)
+	if err := ix.Upsert(t.Context(), benchDocs(t, sentences(60, 1))); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "sparse.snapshot")
+	if err := ix.Save(path, 1, "note"); err != nil {
+		t.Fatal(err)
+	}
+	whole := must(os.ReadFile(path))
+	refused := func(what string, at int, file []byte) {
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := sparse.Load(path, "note", nil); memtypes.CodeOf(err) != memtypes.Incompatible {
+			t.Errorf("%s byte %d of %d: Load gave %v, want Incompatible", what, at, len(whole), err)
+		}
+	}
+	for at := range whole {
+		if at > 96 && at < len(whole)-64 && at%13 != 0 {
+			continue
+		}
+		refused("a flipped bit in", at, flip(whole, at))
+		refused("cut at", at, whole[:at])
+	}
+}
+
 func flip(b []byte, at int) []byte {
 	b = bytes.Clone(b)
 	b[at] ^= 1
