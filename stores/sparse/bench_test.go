@@ -36,9 +36,11 @@ func (z zipf) draw(r *rand.Rand) int {
 }
 
 // sentences are n sentences of about 15 words out of a language of 60,000.
-// The stop words, the 15 commonest, are left out of every second bank.
-func sentences(n int, seed uint64) [][]string {
-	r, z := rand.New(rand.NewPCG(seed, 1)), newZipf(60_000)
+func sentences(n int, seed uint64) [][]string { return drawn(n, seed, 60_000) }
+
+// drawn is the same out of a language of words.
+func drawn(n int, seed uint64, words int) [][]string {
+	r, z := rand.New(rand.NewPCG(seed, 1)), newZipf(words)
 	out := make([][]string, n)
 	for i := range out {
 		length := max(3, int(15+5*r.NormFloat64()+math.Abs(4*r.NormFloat64())-3))
@@ -123,6 +125,55 @@ func BenchmarkSearch(b *testing.B) {
 				queries[i] = tt.ask(i)
 			}
 			b.Run(mode+"/"+tt.name, func(b *testing.B) {
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					if _, err := ix.Search(b.Context(), queries[i%len(queries)]); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkRecall times what a recall asks of each field of 100,000 turns of
+// dialogue, half of which are of the kind that is asked for: the 200 best for 8
+// weighted words with 8 stand-ins each. In a plain bank the words are of a
+// whole language, in a narrow one there are 110 of them, so most turns match.
+func BenchmarkRecall(b *testing.B) {
+	const n = 100_000
+	for _, bank := range []struct {
+		name  string
+		words int
+	}{{"plain", 60_000}, {"narrow", 110}} {
+		texts, z := drawn(n, 1, bank.words), newZipf(bank.words)
+		docs := benchDocs(b, texts)
+		for i := range docs {
+			near := func(before, after int) []string {
+				return slices.Concat(texts[max(i-before, 0):min(i+after+1, n)]...)
+			}
+			docs[i].Facets.Kind = memtypes.Kinds()[i/512%2]
+			docs[i].Fields[sparse.Turn], docs[i].Fields[sparse.Window] = near(1, 0), near(2, 2)
+		}
+		ix := opener(nil)(b)
+		if err := ix.Upsert(b.Context(), docs); err != nil {
+			b.Fatal(err)
+		}
+		for _, field := range sparse.Fields() {
+			var queries []sparse.Query
+			for i, words := range drawn(100, 2, bank.words) {
+				r := rand.New(rand.NewPCG(uint64(i), 9))
+				q := benchQuery(b, words[:min(8, len(words))])
+				q.Field, q.K, q.Filter.Kinds = field, 200, memtypes.Kinds()[:1]
+				for j := range q.Terms {
+					q.Terms[j].Boost = .2 + .8*r.Float64()
+					for k := range 8 {
+						q.Terms[j].Near = append(q.Terms[j].Near, sparse.Near{Token: fmt.Sprintf("w%d", z.draw(r)), Weight: .5 - .04*float64(k)})
+					}
+				}
+				queries = append(queries, q)
+			}
+			b.Run(fmt.Sprintf("%s/%s", bank.name, field), func(b *testing.B) {
 				b.ReportAllocs()
 				for i := 0; b.Loop(); i++ {
 					if _, err := ix.Search(b.Context(), queries[i%len(queries)]); err != nil {

@@ -2,10 +2,13 @@ package sparse
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -214,6 +217,57 @@ func TestPruningOfClusteredLists(t *testing.T) {
 			q.Terms = append(q.Terms, Term{Token: fmt.Sprint("run", r.IntN(n/700)), Near: []Near{{fmt.Sprint("long", r.IntN(3)), .3}}})
 		}
 		askBothWays(t, ix, q)
+	}
+}
+
+// TestSearchWhileWriting searches and writes at once, with more searches than
+// keep their space: no answer is out of order, and in the end all is sound.
+func TestSearchWhileWriting(t *testing.T) {
+	ix, _ := Open(nil)
+	var wg sync.WaitGroup
+	for w := range 2 {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(w), 3))
+			for rev := range uint64(60) {
+				var docs []Doc
+				for range 40 {
+					docs = append(docs, randomDoc(t, r, r.IntN(3000), rev))
+				}
+				if err := ix.Upsert(t.Context(), docs); err != nil {
+					t.Error(err)
+				}
+				if err := ix.Delete(t.Context(), []memtypes.ID{randomID(r.IntN(3000)), randomID(r.IntN(3000))}, rev); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for w := range 2 * runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(w), 4))
+			for range 60 {
+				q := randomQuery(t, r)
+				hits, err := ix.Search(t.Context(), q)
+				if err != nil || len(hits) > q.K || !slices.IsSortedFunc(hits, func(a, b memtypes.Scored) int {
+					return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+				}) {
+					t.Errorf("%+v: %v, %v, want at most %d in order", q, hits, err, q.K)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got, want := len(ix.idle), runtime.GOMAXPROCS(0); got > want {
+		t.Errorf("space of %d searches is kept, want at most %d", got, want)
+	}
+	for tenant, s := range ix.shards {
+		if err := s.check(); err != nil {
+			t.Errorf("tenant %q: %v", tenant, err)
+		}
+	}
+	r := rand.New(rand.NewPCG(9, 9))
+	for range 30 {
+		askBothWays(t, ix, randomQuery(t, r))
 	}
 }
 
