@@ -94,7 +94,7 @@ func (s *search) judge(lo uint32) {
 		if score := float32(s.sums[at%window]); score >= s.floor {
 			s.top.offer(found{lo&^(window-1) + at, score})
 			if !s.exhaustive {
-				s.floor = s.top.floor()
+				s.floor = max(s.floor, s.top.floor())
 			}
 		}
 	}

@@ -117,6 +117,7 @@ func (s *search) run(ctx context.Context) bool {
 		widest /= 2
 	}
 	s.floor = 0
+	s.plant()
 	for lo := uint32(0); int(lo) < docs; lo += s.width {
 		if lo%(4*window) == 0 && ctx.Err() != nil {
 			return false
