@@ -2,14 +2,14 @@ package sqlite
 
 import (
 	"context"
-	"runtime"
 	"sync"
+	"time"
 )
 
 // Bounds of the queue.
 const (
-	maxBatch = 128 // writes that share one transaction
-	maxYield = 512 // times the leader lets others run before it goes on with a smaller batch
+	maxBatch = 128                    // writes that share one transaction
+	maxRest  = 100 * time.Microsecond // for others to come, before the leader goes on with a smaller batch
 )
 
 // write is one caller's part of a transaction, or a job that needs the
@@ -31,10 +31,11 @@ type queue struct {
 	serve  func([]*write)
 	places chan struct{} // taken by who waits, which bounds how many do
 
-	mu      sync.Mutex // guards all below
-	waiting []*write
-	led     bool
-	expect  int // how many write at once, as of the last batch
+	mu       sync.Mutex // guards all below
+	waiting  []*write
+	led      bool
+	expect   int           // how many write at once, as of the last batch
+	complete chan struct{} // of a leader who rests: closed when that many wait
 }
 
 func newQueue(places int, serve func([]*write)) *queue {
@@ -51,7 +52,7 @@ func (q *queue) submit(ctx context.Context, r *write) error {
 		return ctx.Err()
 	}
 	q.mu.Lock()
-	q.waiting = append(q.waiting, r)
+	q.join(r)
 	if q.led {
 		r.told = make(chan bool, 1)
 		q.mu.Unlock()
@@ -115,19 +116,35 @@ func (q *queue) lead() {
 }
 
 // gather takes what waits. After a batch of several, those that it released
-// come back within microseconds: they are let run first, or the batches of
-// eight callers would stay at five and three.
+// come back within microseconds: the leader rests until they are there, and not
+// for long, or the batches of eight callers would stay at five and three.
 func (q *queue) gather() []*write {
-	for yields := 0; ; yields++ {
-		q.mu.Lock()
-		n := min(len(q.waiting), maxBatch)
-		if n >= min(q.expect, maxBatch) || yields == maxYield {
-			batch := q.waiting[:n:n]
-			q.waiting = append([]*write(nil), q.waiting[n:]...)
-			q.mu.Unlock()
-			return batch
-		}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) < min(q.expect, maxBatch) {
+		complete := make(chan struct{})
+		q.complete = complete
 		q.mu.Unlock()
-		runtime.Gosched()
+		patience := time.NewTimer(maxRest)
+		select {
+		case <-complete:
+		case <-patience.C:
+		}
+		patience.Stop()
+		q.mu.Lock()
+		q.complete = nil
+	}
+	n := min(len(q.waiting), maxBatch)
+	batch := q.waiting[:n:n]
+	q.waiting = append([]*write(nil), q.waiting[n:]...)
+	return batch
+}
+
+// join puts r in the line, and tells a leader who rests if it was the last.
+func (q *queue) join(r *write) {
+	q.waiting = append(q.waiting, r)
+	if q.complete != nil && len(q.waiting) >= min(q.expect, maxBatch) {
+		close(q.complete)
+		q.complete = nil
 	}
 }
