@@ -41,7 +41,7 @@ func word(n uint64) string {
 
 func benchBM25(ctx context.Context, r *report, n int) error {
 	docs := sentences(n, 1)
-	short, long := sentences(50, 2), sentences(50, 3)
+	short, long := sentences(150, 2), sentences(150, 3)
 	for i := range short {
 		short[i] = short[i][:4]
 	}
