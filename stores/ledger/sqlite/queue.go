@@ -10,6 +10,7 @@ import (
 const (
 	maxBatch = 128                    // writes that share one transaction
 	maxRest  = 100 * time.Microsecond // for others to come, before the leader goes on with a smaller batch
+	maxSkip  = 63                     // rests that are left out once they were in vain
 )
 
 // write is one caller's part of a transaction, or a job that needs the
@@ -36,6 +37,8 @@ type queue struct {
 	led      bool
 	expect   int           // how many write at once, as of the last batch
 	complete chan struct{} // of a leader who rests: closed when that many wait
+	vain     int           // grows with each rest in vain
+	skip     int           // rests to be left out
 }
 
 func newQueue(places int, serve func([]*write)) *queue {
@@ -116,28 +119,41 @@ func (q *queue) lead() {
 }
 
 // gather takes what waits. After a batch of several, those that it released
-// come back within microseconds: the leader rests until they are there, and not
-// for long, or the batches of eight callers would stay at five and three.
+// come back within microseconds: the leader rests until they are there, or the
+// batches of eight callers would stay at five and three.
 func (q *queue) gather() []*write {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.waiting) < min(q.expect, maxBatch) {
-		complete := make(chan struct{})
-		q.complete = complete
-		q.mu.Unlock()
-		patience := time.NewTimer(maxRest)
-		select {
-		case <-complete:
-		case <-patience.C:
+		if q.skip--; q.skip < 0 {
+			q.rest()
 		}
-		patience.Stop()
-		q.mu.Lock()
-		q.complete = nil
 	}
 	n := min(len(q.waiting), maxBatch)
 	batch := q.waiting[:n:n]
 	q.waiting = append([]*write(nil), q.waiting[n:]...)
 	return batch
+}
+
+// rest waits for the others, not long, and after it was in vain less and less
+// often: callers that do other things in between are not worth it. q.mu is held
+// before and after.
+func (q *queue) rest() {
+	complete := make(chan struct{})
+	q.complete = complete
+	q.mu.Unlock()
+	patience := time.NewTimer(maxRest)
+	defer patience.Stop()
+	select {
+	case <-complete:
+		q.mu.Lock()
+		q.vain, q.skip = 0, 0
+	case <-patience.C:
+		q.mu.Lock()
+		q.complete = nil
+		q.vain = min(2*q.vain+1, maxSkip)
+		q.skip = q.vain
+	}
 }
 
 // join puts r in the line, and tells a leader who rests if it was the last.

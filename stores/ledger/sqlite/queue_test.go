@@ -111,3 +111,27 @@ func TestQueueIsBounded(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+// Callers that come together and then stay away cost the others little: a
+// leader that rested in vain rests less often.
+func TestQueueRestsInVainSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const commit = 50 * time.Microsecond
+		q := newQueue(64, func([]*write) { time.Sleep(commit) })
+		var rested time.Duration
+		const pairs = 500
+		for range pairs {
+			var wg sync.WaitGroup
+			wg.Go(func() { _ = q.submit(t.Context(), &write{}) })
+			synctest.Wait()
+			start := time.Now()
+			_ = q.submit(t.Context(), &write{}) // while the other is served
+			rested += time.Since(start) - 2*commit
+			wg.Wait()
+			time.Sleep(time.Second)
+		}
+		if most := pairs / 10 * maxRest; rested > most {
+			t.Errorf("%d callers that were alone waited %v in vain, want at most %v", pairs, rested, most)
+		}
+	})
+}
