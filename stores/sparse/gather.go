@@ -102,7 +102,7 @@ func (s *search) raise(l *cursor, lo uint32, best *peaks) {
 
 // raiseSum is raise, and adds to the sums what best has grown by.
 func (s *search) raiseSum(l *cursor, lo uint32, best *peaks) {
-	end := lo + s.width
+	sums, lengths, table, end := &s.sums, s.lengths, l.table, lo+s.width
 	l.start(lo)
 	for posts := l.take(end); len(posts) > 0; posts = l.take(end) {
 		if s.few {
@@ -110,10 +110,17 @@ func (s *search) raiseSum(l *cursor, lo uint32, best *peaks) {
 		}
 		for _, p := range posts {
 			at := p.doc() % window
-			score, before := s.bits(l, p, at), best[at]
+			var score uint32
+			if i := entry(p, lengths[at]); i < uint32(len(table)) {
+				score = table[i]
+			}
+			if score == 0 {
+				score = s.bits(l, p, at)
+			}
+			before := best[at]
 			after := max(score, before)
 			best[at] = after
-			s.sums[at] += float64(math.Float32frombits(after)) - float64(math.Float32frombits(before))
+			sums[at] += float64(math.Float32frombits(after)) - float64(math.Float32frombits(before))
 		}
 	}
 }
