@@ -14,7 +14,7 @@ import (
 // statements are prepared once on the writer's connection.
 type statements struct {
 	begin, commit, insert                           *hot
-	rollback, last                                  *sql.Stmt
+	rollback, last, pages                           *sql.Stmt
 	tenant, addTenant, head, setHead, saved, newer  *sql.Stmt
 	scope, addScope, name                           *sql.Stmt
 	find, findLoose, load, log                      *sql.Stmt
@@ -28,6 +28,7 @@ func (s *statements) texts() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
 		&s.rollback:  "ROLLBACK",
 		&s.last:      lastSeq,
+		&s.pages:     "PRAGMA wal_checkpoint(NOOP)",
 		&s.tenant:    "SELECT no FROM tenants WHERE name = ?",
 		&s.addTenant: "INSERT INTO tenants (name) VALUES (?)",
 		&s.head:      "SELECT name, head, hash FROM tenants WHERE no = ?",

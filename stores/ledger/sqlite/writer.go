@@ -290,7 +290,7 @@ func (w *writer) lock() error {
 // has grown too long.
 func (w *writer) tidy(idle bool) {
 	if !idle {
-		if w.writes >= 64 {
+		if w.writes >= 256 {
 			w.writes = 0
 			if w.pages() >= hardWAL {
 				w.checkpoint("PASSIVE")
@@ -325,7 +325,7 @@ func (w *writer) truncate() error {
 // pages is the length of the WAL.
 func (w *writer) pages() (n int) {
 	var busy, folded int
-	if w.conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &n, &folded) != nil {
+	if w.stmts.pages.QueryRow().Scan(&busy, &n, &folded) != nil {
 		return 0
 	}
 	return n
