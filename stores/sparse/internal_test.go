@@ -271,6 +271,28 @@ func TestSearchWhileWriting(t *testing.T) {
 	}
 }
 
+// TestLongQueriesLeaveNoSpace: what a query of very many words takes is not
+// kept for the next ones.
+func TestLongQueriesLeaveNoSpace(t *testing.T) {
+	ix, _ := Open(nil)
+	d := Doc{ID: "d", Facets: memtypes.Facets{Scope: onlyScope(t)}, Fields: map[Field][]string{}}
+	q := Query{Field: Text, K: 1, Filter: memtypes.Filter{Scope: onlyScope(t)}}
+	for i := range 1000 {
+		d.Fields[Text] = append(d.Fields[Text], fmt.Sprint("w", i))
+		q.Terms = append(q.Terms, Term{Token: fmt.Sprint("w", i)})
+	}
+	if err := ix.Upsert(t.Context(), []Doc{d}); err != nil {
+		t.Fatal(err)
+	}
+	if hits, err := ix.Search(t.Context(), q); err != nil || len(hits) != 1 {
+		t.Fatalf("Search = %v, %v, want d", hits, err)
+	}
+	s := ix.borrow()
+	if len(s.cursors) != 1000 || cap(s.tables) > 256 || cap(s.clauses) > 64 {
+		t.Errorf("%d cursors, space for %d tables and %d clauses is kept, want 1000, at most 256 and 64", len(s.cursors), cap(s.tables), cap(s.clauses))
+	}
+}
+
 func onlyScope(tb testing.TB) memtypes.Scope {
 	tb.Helper()
 	s, err := memtypes.NewScope("", "ann", "", "")

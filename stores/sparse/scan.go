@@ -97,8 +97,11 @@ func (s *search) release() {
 	clear(s.cursors)
 	clear(s.order)
 	s.shard, s.field, s.lengths, s.top.docs = nil, nil, nil, nil
-	if len(s.tables) > 256 {
+	if cap(s.tables) > 256 {
 		s.tables = nil
+	}
+	if cap(s.clauses) > 64 {
+		s.clauses = nil
 	}
 }
 
