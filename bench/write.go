@@ -18,8 +18,8 @@ import (
 const (
 	writes  = 200 // one by one, each beside a raw append
 	writers = 8
-	turns   = 9 // of one writer and of several
-	turn    = 300 * time.Millisecond
+	turns   = 7 // of one writer and of several
+	turn    = time.Second
 )
 
 func benchWrite(ctx context.Context, r *report, _ int) error {

@@ -9,7 +9,7 @@ func (db *DB) File(ctx context.Context) error {
 		return err
 	}
 	defer db.leave()
-	return db.write.queue.submit(ctx, &write{job: func() error { return db.write.transact(nil, true) }})
+	return db.write.queue.submit(ctx, &write{job: func() error { return db.write.transact(nil, nobody, true) }})
 }
 
 // FirstSchema is the ledger as version 1 made it.

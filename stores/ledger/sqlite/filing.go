@@ -9,7 +9,7 @@ import "strings"
 // both. The writer, which must know whether an ID is taken, keeps those of the
 // loose rows in memory: see ends.
 const (
-	maxLoose = 2048 // entries that may be loose after a commit
+	maxLoose = 4096 // entries that may be loose after a commit
 	fewLoose = 512  // the same, where this process looked for memories since the last filing: it reads them each time
 )
 

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -10,6 +11,7 @@ import (
 const (
 	maxBatch = 128                    // writes that share one transaction
 	maxRest  = 100 * time.Microsecond // for others to come, before the leader goes on with a smaller batch
+	maxYield = 32                     // times the leader lets others run first, before it sleeps
 	maxSkip  = 63                     // rests that are left out once they were in vain
 )
 
@@ -29,19 +31,28 @@ type write struct {
 // disk in one transaction, and hands the lead to the next. So a lone writer
 // waits for nobody, and many share their syncs.
 type queue struct {
-	serve  func([]*write)
+	// serve does the writes of a batch, and those that more returns until that
+	// returns none; it sets their errors.
+	serve  func(batch []*write, more func() []*write)
 	places chan struct{} // taken by who waits, which bounds how many do
 
-	mu       sync.Mutex // guards all below
-	waiting  []*write
-	led      bool
-	expect   int           // how many write at once, as of the last batch
-	complete chan struct{} // of a leader who rests: closed when that many wait
-	vain     int           // grows with each rest in vain
-	skip     int           // rests to be left out
+	mu      sync.Mutex // guards all below
+	waiting []*write
+	led     bool
+	expect  int           // how many write at once, as of the last batch
+	came    chan struct{} // of a leader who rests: closed when somebody comes
+	vain    int           // grows with each rest in vain
+	skip    int           // rests to be left out
 }
 
-func newQueue(places int, serve func([]*write)) *queue {
+// batch is what a leader serves in one transaction.
+type batch struct {
+	writes []*write
+	rest   *time.Timer // of who waits for others to come; nil before that
+	tired  bool        // nobody is waited for any more
+}
+
+func newQueue(places int, serve func(batch []*write, more func() []*write)) *queue {
 	return &queue{serve: serve, places: make(chan struct{}, places)}
 }
 
@@ -102,65 +113,94 @@ func (q *queue) withdraw(r *write) bool {
 // lead serves one batch, of which the leader's own write is the first, tells
 // the others, and hands the lead on.
 func (q *queue) lead() {
-	batch := q.gather()
-	q.serve(batch)
+	b := &batch{}
 	q.mu.Lock()
-	q.expect = len(batch) + len(q.waiting)
+	first := q.take(b)
+	q.mu.Unlock()
+	q.serve(first, func() []*write { return q.more(b) })
+	if b.rest != nil {
+		b.rest.Stop()
+	}
+	q.mu.Lock()
+	q.expect = len(b.writes) + len(q.waiting)
 	if q.led = len(q.waiting) > 0; q.led {
 		q.waiting[0].leads = true
 		q.waiting[0].told <- false
 	}
 	q.mu.Unlock()
-	for _, r := range batch {
+	for _, r := range b.writes {
 		if !r.leads {
 			r.told <- true
 		}
 	}
 }
 
-// gather takes what waits. After a batch of several, those that it released
-// come back within microseconds: the leader rests until they are there, or the
-// batches of eight callers would stay at five and three.
-func (q *queue) gather() []*write {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.waiting) < min(q.expect, maxBatch) {
-		if q.skip--; q.skip < 0 {
-			q.rest()
-		}
-	}
-	n := min(len(q.waiting), maxBatch)
-	batch := q.waiting[:n:n]
+// take moves who waits into b, as many as it may hold; q.mu is held.
+func (q *queue) take(b *batch) []*write {
+	n := min(len(q.waiting), maxBatch-len(b.writes))
+	taken := q.waiting[:n:n]
 	q.waiting = append([]*write(nil), q.waiting[n:]...)
-	return batch
+	b.writes = append(b.writes, taken...)
+	return taken
 }
 
-// rest waits for the others, not long, and after it was in vain less and less
-// often: callers that do other things in between are not worth it. q.mu is held
-// before and after.
-func (q *queue) rest() {
-	complete := make(chan struct{})
-	q.complete = complete
-	q.mu.Unlock()
-	patience := time.NewTimer(maxRest)
-	defer patience.Stop()
-	select {
-	case <-complete:
-		q.mu.Lock()
+// more takes who came while b was served. After a batch of several, those that
+// it released come back within microseconds, one by one, and each is served
+// while the next is on its way: or the batches of eight callers would stay at
+// five and three.
+func (q *queue) more(b *batch) []*write {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) == 0 && len(b.writes) < min(q.expect, maxBatch) {
+		q.await(b)
+	}
+	if q.expect > 1 && len(b.writes)+len(q.waiting) >= q.expect { // they do come back
 		q.vain, q.skip = 0, 0
-	case <-patience.C:
+	}
+	return q.take(b)
+}
+
+// await waits until somebody comes, for one batch no longer than maxRest in
+// all, and after that was in vain less and less often: callers that do other
+// things in between are not worth it. q.mu is held before and after.
+func (q *queue) await(b *batch) {
+	switch {
+	case b.tired:
+		return
+	case b.rest == nil && q.skip > 0:
+		q.skip--
+		b.tired = true
+		return
+	case b.rest == nil:
+		b.rest = time.NewTimer(maxRest)
+	}
+	for range maxYield {
+		q.mu.Unlock()
+		runtime.Gosched()
 		q.mu.Lock()
-		q.complete = nil
+		if len(q.waiting) > 0 {
+			return
+		}
+	}
+	came := make(chan struct{})
+	q.came = came
+	q.mu.Unlock()
+	select {
+	case <-came:
+		q.mu.Lock()
+	case <-b.rest.C:
+		q.mu.Lock()
+		q.came, b.tired = nil, true
 		q.vain = min(2*q.vain+1, maxSkip)
 		q.skip = q.vain
 	}
 }
 
-// join puts r in the line, and tells a leader who rests if it was the last.
+// join puts r in the line, and tells a leader who waits for somebody.
 func (q *queue) join(r *write) {
 	q.waiting = append(q.waiting, r)
-	if q.complete != nil && len(q.waiting) >= min(q.expect, maxBatch) {
-		close(q.complete)
-		q.complete = nil
+	if q.came != nil {
+		close(q.came)
+		q.came = nil
 	}
 }

@@ -14,7 +14,7 @@ import (
 func TestQueueServesOnce(t *testing.T) {
 	var leaders, batches atomic.Int64
 	served := map[*write]int{} // only the leader's
-	q := newQueue(64, func(batch []*write) {
+	q := newQueue(64, func(batch []*write, _ func() []*write) {
 		if leaders.Add(1) > 1 {
 			t.Error("two lead at once")
 		}
@@ -64,7 +64,7 @@ func TestQueueServesOnce(t *testing.T) {
 func TestQueueShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sizes []int
-		q := newQueue(64, func(batch []*write) {
+		q := newQueue(64, func(batch []*write, _ func() []*write) {
 			sizes = append(sizes, len(batch))
 			time.Sleep(time.Second)
 			for _, r := range batch {
@@ -97,7 +97,7 @@ func TestQueueShares(t *testing.T) {
 // The line is bounded: who finds no place waits no longer than it likes.
 func TestQueueIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(2, func([]*write) { time.Sleep(time.Minute) })
+		q := newQueue(2, func([]*write, func() []*write) { time.Sleep(time.Minute) })
 		var wg sync.WaitGroup
 		for range 2 {
 			wg.Go(func() { _ = q.submit(t.Context(), &write{}) })
@@ -117,7 +117,11 @@ func TestQueueIsBounded(t *testing.T) {
 func TestQueueRestsInVainSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const commit = 50 * time.Microsecond
-		q := newQueue(64, func([]*write) { time.Sleep(commit) })
+		q := newQueue(64, func(_ []*write, more func() []*write) {
+			for len(more()) > 0 {
+			}
+			time.Sleep(commit)
+		})
 		var rested time.Duration
 		const pairs = 500
 		for range pairs {

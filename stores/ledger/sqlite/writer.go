@@ -135,46 +135,64 @@ func (w *writer) keep() {
 	}
 }
 
-// serve does a batch: the transaction of those that share it, then the jobs.
-func (w *writer) serve(batch []*write) {
-	live := make([]*write, 0, len(batch))
-	for _, r := range batch {
-		if r.do != nil {
-			live = append(live, r)
+// serve does a batch, and what comes on top of it: the transaction of those that
+// share it, then the jobs.
+func (w *writer) serve(batch []*write, more func() []*write) {
+	var jobs []*write
+	live := func(batch []*write) (live []*write) {
+		for _, r := range batch {
+			if r.job != nil {
+				jobs = append(jobs, r)
+			} else {
+				live = append(live, r)
+			}
 		}
+		return live
 	}
-	if len(live) > 0 {
-		w.commit(live)
+	if first := live(batch); len(first) > 0 {
+		w.commit(first, func() []*write {
+			for {
+				late := more()
+				if writes := live(late); len(writes) > 0 || len(late) == 0 {
+					return writes
+				}
+			}
+		})
 		w.tidy(false)
 	}
-	for _, r := range batch {
-		if r.job != nil {
-			r.err = r.job()
-		}
+	for _, r := range jobs {
+		r.err = r.job()
 	}
 }
 
-// commit serves live. If the transaction fails, each write gets one of its own,
-// so that none fails for its companions' sake.
-func (w *writer) commit(live []*write) {
-	err := w.transact(live, false)
+// commit serves live and what more returns. If the transaction fails, each write
+// gets one of its own, so that none fails for its companions' sake.
+func (w *writer) commit(live []*write, more func() []*write) {
+	err := w.transact(live, func() []*write {
+		late := more()
+		live = append(live, late...)
+		return late
+	}, false)
 	if err == nil {
 		return
 	}
 	for i, r := range live {
 		if r.err = err; len(live) > 1 {
 			r.err = nil
-			if err := w.transact(live[i:i+1], false); err != nil {
+			if err := w.transact(live[i:i+1], nobody, false); err != nil {
 				r.err = err
 			}
 		}
 	}
 }
 
-// transact runs live in one transaction, and files all loose memories or those
-// that are due. After an error nothing of it is kept; otherwise r.err says for
-// each whether it was refused.
-func (w *writer) transact(live []*write, all bool) (err error) {
+// nobody comes on top of a transaction.
+func nobody() []*write { return nil }
+
+// transact runs live, and what more returns until that is nothing, in one
+// transaction, and files all loose memories or those that are due. After an
+// error nothing of it is kept; otherwise r.err says for each whether it was refused.
+func (w *writer) transact(live []*write, more func() []*write, all bool) (err error) {
 	if w.broken != nil {
 		return w.broken
 	}
@@ -191,15 +209,18 @@ func (w *writer) transact(live []*write, all bool) (err error) {
 			w.rollback(t, err)
 		}
 	}()
-	for _, r := range live {
-		r.err = nil
-		if err := r.do(t); err != nil {
-			no, ok := errors.AsType[refused](err)
-			if !ok {
-				return err
+	for ; len(live) > 0; live = more() {
+		for _, r := range live {
+			r.err = nil
+			if err := r.do(t); err != nil {
+				no, ok := errors.AsType[refused](err)
+				if !ok {
+					return err
+				}
+				r.err = no.err
 			}
-			r.err = no.err
 		}
+		w.writes += len(live)
 	}
 	if err := w.ends.save(&w.stmts); err != nil {
 		return err
@@ -211,7 +232,6 @@ func (w *writer) transact(live []*write, all bool) (err error) {
 		return err
 	}
 	w.unfold, w.erase = true, w.erase || t.purged
-	w.writes += len(live)
 	w.ends.committed(w.conn)
 	w.commits.Add(1)
 	w.wake()
@@ -299,7 +319,7 @@ func (w *writer) tidy(idle bool) {
 		return
 	}
 	if len(w.ends.loose) > 0 {
-		_ = w.transact(nil, true) // what fails here is said to who writes next
+		_ = w.transact(nil, nobody, true) // what fails here is said to who writes next
 	}
 	if w.erase {
 		w.truncate() // tried again at the next quiet moment while a reader needs the old pages
