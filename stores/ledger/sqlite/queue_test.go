@@ -139,3 +139,42 @@ func TestQueueRestsInVainSeldom(t *testing.T) {
 		}
 	})
 }
+
+// Callers who come back from one batch are in the next one together, each taken
+// as it comes, and no one leads before that is done.
+func TestQueueTakesWhoComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sizes []int
+		q := newQueue(64, func(batch []*write, more func() []*write) {
+			n := 0
+			for ; len(batch) > 0; batch = more() {
+				n += len(batch)
+				time.Sleep(time.Microsecond) // the work of each
+			}
+			sizes = append(sizes, n)
+			time.Sleep(time.Millisecond) // the disk
+		})
+		const callers, rounds = 8, 5
+		var wg sync.WaitGroup
+		for i := range callers {
+			wg.Go(func() {
+				for range rounds {
+					if err := q.submit(t.Context(), &write{}); err != nil {
+						t.Errorf("submit: %v", err)
+					}
+					time.Sleep(time.Duration(i) * time.Microsecond) // on its way
+				}
+			})
+		}
+		wg.Wait()
+		full, sum := 0, 0
+		for _, n := range sizes {
+			if sum += n; n == callers {
+				full++
+			}
+		}
+		if sum != callers*rounds || full < rounds-1 {
+			t.Errorf("batches of %v: got %d writes and %d batches of all %d, want %d and %d or more", sizes, sum, full, callers, callers*rounds, rounds-1)
+		}
+	})
+}
