@@ -29,11 +29,13 @@ func pieces(d memtypes.Draft) []memtypes.Draft {
 		out[i] = d
 		out[i].Text, out[i].Part, out[i].Title = s.Text, i, headed(d.Title, s.Heading)
 		if d.Key != "" {
-			out[i].Key = fmt.Sprintf("%s#%d", d.Key, i)
+			out[i].Key = pieceKey(d.Key, i)
 		}
 	}
 	return out
 }
+
+func pieceKey(key string, i int) string { return fmt.Sprintf("%s#%d", key, i) }
 
 // headed is the title of a piece that stands under a heading of its document.
 func headed(title, heading string) string {
@@ -65,6 +67,9 @@ type intake struct {
 // another's.
 func (in *intake) take(ctx context.Context, draft int, d memtypes.Draft, parts []memtypes.Draft) error {
 	of, err := in.engine.taken(ctx, d, parts, in.now)
+	if len(parts) == 1 {
+		of, err = in.pieceOf(ctx, parts[0])
+	}
 	if err != nil {
 		return err
 	}

@@ -80,6 +80,37 @@ func (e *Engine) taken(ctx context.Context, whole memtypes.Draft, pieces []memty
 	return "", nil
 }
 
+// pieceOf returns the first piece of the document that stands in the way of d,
+// which is short and has its key, or "".
+func (in *intake) pieceOf(ctx context.Context, d memtypes.Draft) (memtypes.ID, error) {
+	id := in.firstPiece(d)
+	switch {
+	case id == "" || in.known != nil && in.known[id] == nil:
+		return "", nil
+	case in.known != nil:
+		return id, nil
+	}
+	have, err := in.engine.parts.Ledger.Get(ctx, d.Scope, []memtypes.ID{id})
+	if err != nil || len(have) == 0 || have[0].State != memtypes.Active {
+		return "", err
+	}
+	return id, nil
+}
+
+// firstPiece is the ID that d's first piece would have if it were long; "" if it
+// has no key, or one that leaves a piece no room for its number.
+func (in *intake) firstPiece(d memtypes.Draft) memtypes.ID {
+	if d.Key == "" {
+		return ""
+	}
+	d.Key = pieceKey(d.Key, 0)
+	m, err := memtypes.New(d, in.now)
+	if err != nil {
+		return "" // what else is wrong with it is said later
+	}
+	return m.ID
+}
+
 // look asks once which memories of a call are there already, so that an import
 // that is run again need not search for duplicates of what it knows. A single
 // draft is left to the ledger, which tells as well.
@@ -89,6 +120,11 @@ func (in *intake) look(ctx context.Context, parts [][]memtypes.Draft) error {
 	}
 	ids := map[memtypes.Scope][]memtypes.ID{}
 	for _, pieces := range parts {
+		if len(pieces) == 1 {
+			if id := in.firstPiece(pieces[0]); id != "" {
+				ids[pieces[0].Scope] = append(ids[pieces[0].Scope], id)
+			}
+		}
 		for _, d := range pieces {
 			m, err := memtypes.New(d, in.now)
 			if err != nil {

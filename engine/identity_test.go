@@ -108,6 +108,19 @@ func TestDocumentOfAUsedKey(t *testing.T) {
 	if rs := remember(t, e, manual(t, "single", "valve", 120)); statuses(rs)[0] != engine.Refused || len(rs) != 1 {
 		t.Errorf("a document under the key of a sentence: %+v, want one refusal", rs)
 	}
+	short.Key, short.Text = "doc", "Another sentence."
+	if rs := remember(t, e, short); len(rs) != 1 || rs[0].Of != first[0].ID || rs[0].Code != engine.KeyReused {
+		t.Errorf("a sentence under the key of a document: %+v, want a refusal that names its first piece", rs)
+	}
+	if rs := remember(t, e, short, said(t, "A third one.", 9)); rs[0].Of != first[0].ID || rs[1].Status != engine.Stored {
+		t.Errorf("the same beside another draft: %+v, want one refusal", rs)
+	}
+	before++
+	short.Key = strings.Repeat("k", 256) // as long as a key may be
+	if rs := remember(t, e, short); rs[0].Status != engine.Stored {
+		t.Errorf("under the longest key: %+v, want it stored", rs)
+	}
+	before++
 	if after := count(t, e); after != before+1 {
 		t.Errorf("%d memories, want %d: a refused document leaves nothing", after, before+1)
 	}
