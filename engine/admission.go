@@ -63,13 +63,10 @@ type intake struct {
 	prints  map[uint64][]*memtypes.Memory    // by admit.Fingerprint: what the index cannot know yet
 }
 
-// take considers all pieces of a draft, unless it is a document whose key is
-// another's.
+// take considers all pieces of a draft, unless its key is a document's or, if it
+// is one, another's.
 func (in *intake) take(ctx context.Context, draft int, d memtypes.Draft, parts []memtypes.Draft) error {
-	of, err := in.engine.taken(ctx, d, parts, in.now)
-	if len(parts) == 1 {
-		of, err = in.pieceOf(ctx, parts[0])
-	}
+	of, err := in.taken(ctx, d, parts)
 	if err != nil {
 		return err
 	}

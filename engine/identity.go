@@ -45,13 +45,23 @@ func otherContent(field, name string) string {
 	return f.Error()
 }
 
-// taken returns the memory that stands in the way of a document in several
-// pieces, or "": one of other content under the document's key or that of a
-// piece. A document is kept whole or not at all, so it is asked beforehand.
-func (e *Engine) taken(ctx context.Context, whole memtypes.Draft, pieces []memtypes.Draft, now time.Time) (memtypes.ID, error) {
-	if len(pieces) < 2 || whole.Key == "" {
+// taken returns the memory of other content that stands in the way of d under
+// its key, or "": where d comes in several pieces, what has its key or that of a
+// piece; where it is short, a document of several pieces. (Whether a short text
+// has the key of another one the ledger tells.)
+func (in *intake) taken(ctx context.Context, d memtypes.Draft, parts []memtypes.Draft) (memtypes.ID, error) {
+	switch {
+	case d.Key == "":
 		return "", nil
+	case len(parts) == 1:
+		return in.documentOf(ctx, d)
 	}
+	return in.engine.inTheWay(ctx, d, parts, in.now)
+}
+
+// inTheWay is taken for a document: it is kept whole or not at all, so it is
+// asked beforehand.
+func (e *Engine) inTheWay(ctx context.Context, whole memtypes.Draft, pieces []memtypes.Draft, now time.Time) (memtypes.ID, error) {
 	whole.Text = pieces[0].Text // of a length that New accepts
 	want := make(map[memtypes.ID]*memtypes.Memory, len(pieces)+1)
 	ids := make([]memtypes.ID, 0, len(pieces)+1)
@@ -80,30 +90,36 @@ func (e *Engine) taken(ctx context.Context, whole memtypes.Draft, pieces []memty
 	return "", nil
 }
 
-// pieceOf returns the first piece of the document that stands in the way of d,
-// which is short and has its key, or "".
-func (in *intake) pieceOf(ctx context.Context, d memtypes.Draft) (memtypes.ID, error) {
-	id := in.firstPiece(d)
-	switch {
-	case id == "" || in.known != nil && in.known[id] == nil:
+// documentOf returns the first piece of the document that has d's key, or "".
+// The second piece tells it from a memory whose own key happens to end in #0.
+func (in *intake) documentOf(ctx context.Context, d memtypes.Draft) (memtypes.ID, error) {
+	id := in.pieceID(d, 1)
+	if id == "" {
 		return "", nil
-	case in.known != nil:
-		return id, nil
 	}
-	have, err := in.engine.parts.Ledger.Get(ctx, d.Scope, []memtypes.ID{id})
-	if err != nil || len(have) == 0 || have[0].State != memtypes.Active {
-		return "", err
+	second := in.known[id]
+	if in.known == nil {
+		have, err := in.engine.parts.Ledger.Get(ctx, d.Scope, []memtypes.ID{id})
+		if err != nil {
+			return "", err
+		}
+		if len(have) > 0 {
+			second = &have[0]
+		}
 	}
-	return id, nil
+	if second == nil || second.Part != 1 || second.State != memtypes.Active {
+		return "", nil
+	}
+	return in.pieceID(d, 0), nil
 }
 
-// firstPiece is the ID that d's first piece would have if it were long; "" if it
-// has no key, or one that leaves a piece no room for its number.
-func (in *intake) firstPiece(d memtypes.Draft) memtypes.ID {
+// pieceID is the ID that piece i of d would have if d were long; "" if it has no
+// key, or one that leaves a piece no room for its number.
+func (in *intake) pieceID(d memtypes.Draft, i int) memtypes.ID {
 	if d.Key == "" {
 		return ""
 	}
-	d.Key = pieceKey(d.Key, 0)
+	d.Key = pieceKey(d.Key, i)
 	m, err := memtypes.New(d, in.now)
 	if err != nil {
 		return "" // what else is wrong with it is said later
@@ -121,7 +137,7 @@ func (in *intake) look(ctx context.Context, parts [][]memtypes.Draft) error {
 	ids := map[memtypes.Scope][]memtypes.ID{}
 	for _, pieces := range parts {
 		if len(pieces) == 1 {
-			if id := in.firstPiece(pieces[0]); id != "" {
+			if id := in.pieceID(pieces[0], 1); id != "" {
 				ids[pieces[0].Scope] = append(ids[pieces[0].Scope], id)
 			}
 		}

@@ -134,6 +134,21 @@ func TestDocumentOfAUsedKey(t *testing.T) {
 	}
 }
 
+// A key that happens to look like that of a piece is a key like any other.
+func TestKeysLikePieces(t *testing.T) {
+	e := open(t, t.TempDir(), nil)
+	var drafts []memtypes.Draft
+	for i, key := range []string{"a#0", "a#1", "a"} {
+		d := said(t, strings.Repeat("word ", i+1)+"of "+key, i)
+		d.Key = key
+		drafts = append(drafts, d)
+	}
+	remember(t, e, drafts[:2]...)
+	if rs := remember(t, e, drafts[2]); rs[0].Status != engine.Stored {
+		t.Errorf("a beside a#0 and a#1: %+v, want it stored", rs)
+	}
+}
+
 // With redaction what is stored is not what was handed in; it is still known.
 func TestRedactedDocumentIsKnown(t *testing.T) {
 	e := open(t, t.TempDir(), &bank.Options{Engine: engine.Options{Admit: admit.Options{Secrets: admit.Redact}}})
