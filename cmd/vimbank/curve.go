@@ -8,7 +8,6 @@ import (
 	"github.com/guptarohit/asciigraph"
 	"github.com/spf13/cobra"
 
-	"github.com/vimbank/vimbank/engine"
 	"github.com/vimbank/vimbank/forgetting"
 	"github.com/vimbank/vimbank/memtypes"
 )
@@ -38,17 +37,7 @@ Without, that of a new memory which is recalled after the times of --recalls.`,
 			if len(args) == 0 {
 				return a.curveOfNew(&f)
 			}
-			scope, ids, err := a.scopedIDs(args)
-			if err != nil {
-				return err
-			}
-			return a.withBank(cmd.Context(), opening{}, func(e *engine.Engine) error {
-				m, err := e.Get(cmd.Context(), scope, ids[0])
-				if err != nil {
-					return err
-				}
-				return a.curveOf(&m, &f)
-			})
+			return a.withMemory(cmd.Context(), args, func(m *memtypes.Memory) error { return a.curveOf(m, &f) })
 		},
 	}
 	fl := cmd.Flags()

@@ -30,6 +30,21 @@ func (a *app) scopedIDs(args []string) (memtypes.Scope, []memtypes.ID, error) {
 	return scope, ids, nil
 }
 
+// withMemory hands the one memory that args name to do.
+func (a *app) withMemory(ctx context.Context, args []string, do func(*memtypes.Memory) error) error {
+	scope, ids, err := a.scopedIDs(args)
+	if err != nil {
+		return err
+	}
+	return a.withBank(ctx, opening{}, func(e *engine.Engine) error {
+		m, err := e.Get(ctx, scope, ids[0])
+		if err != nil {
+			return err
+		}
+		return do(&m)
+	})
+}
+
 func (a *app) getCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "get ID",
@@ -38,19 +53,11 @@ func (a *app) getCommand() *cobra.Command {
 		GroupID: groupMemory,
 		Args:    args(1, 1, "the ID of a memory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			scope, ids, err := a.scopedIDs(args)
-			if err != nil {
-				return err
-			}
-			return a.withBank(cmd.Context(), opening{}, func(e *engine.Engine) error {
-				m, err := e.Get(cmd.Context(), scope, ids[0])
-				if err != nil {
-					return err
-				}
+			return a.withMemory(cmd.Context(), args, func(m *memtypes.Memory) error {
 				if a.flags.json {
 					return a.printJSON(m)
 				}
-				return a.printMemory(&m)
+				return a.printMemory(m)
 			})
 		},
 	}
