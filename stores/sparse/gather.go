@@ -56,10 +56,7 @@ func (s *search) sum(l *cursor, lo uint32) {
 		}
 		for _, p := range posts {
 			at := p.doc() % window
-			var score uint32
-			if i := entry(p, lengths[at]); i < uint32(len(table)) {
-				score = table[i]
-			}
+			score := table.at(p, lengths[at])
 			if score == 0 {
 				score = s.bits(l, p, at)
 			}
@@ -88,10 +85,7 @@ func (s *search) raise(l *cursor, lo uint32, best *peaks) {
 	for posts := l.take(end); len(posts) > 0; posts = l.take(end) {
 		for _, p := range posts {
 			at := p.doc() % window
-			var score uint32
-			if i := entry(p, lengths[at]); i < uint32(len(table)) {
-				score = table[i]
-			}
+			score := table.at(p, lengths[at])
 			if score == 0 {
 				score = s.bits(l, p, at)
 			}
@@ -110,10 +104,7 @@ func (s *search) raiseSum(l *cursor, lo uint32, best *peaks) {
 		}
 		for _, p := range posts {
 			at := p.doc() % window
-			var score uint32
-			if i := entry(p, lengths[at]); i < uint32(len(table)) {
-				score = table[i]
-			}
+			score := table.at(p, lengths[at])
 			if score == 0 {
 				score = s.bits(l, p, at)
 			}

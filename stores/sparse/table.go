@@ -15,6 +15,15 @@ func entry(p posting, length uint8) uint32 {
 	return uint32(p&tfMany-1)<<8 | uint32(length)
 }
 
+// at is what t knows of posting p of a document of length; 0 for nothing. The
+// loops over postings have it inlined, and ask bits for the rest.
+func (t *table) at(p posting, length uint8) uint32 {
+	if i := entry(p, length); i < uint32(len(t)) {
+		return t[i]
+	}
+	return 0
+}
+
 // bits is the bits of what l gives the document of p, which is at place at of
 // the window.
 func (s *search) bits(l *cursor, p posting, at uint32) uint32 {
