@@ -87,7 +87,7 @@ func checkText(head []byte) error {
 // head may end within a character.
 func checkUTF8(head []byte) error {
 	if at := invalidUTF8(head); at >= 0 && at < len(head)-utf8.UTFMax {
-		return memtypes.BadField(op, "file", fmt.Errorf("invalid UTF-8 at byte %d", at+1), "UTF-8 text")
+		return memtypes.BadField(op, "file", memtypes.Remark(fmt.Sprintf("invalid UTF-8 at byte %d", at+1)), "UTF-8 text")
 	}
 	return nil
 }

@@ -51,14 +51,14 @@ type fields struct {
 // objectOf splits a line into its fields.
 func objectOf(text []byte) (*fields, error) {
 	if at := invalidUTF8(text); at >= 0 { // the decoder would replace it in silence
-		return nil, memtypes.BadField(op, "line", fmt.Errorf("invalid UTF-8 at byte %d", at+1), "UTF-8 text")
+		return nil, memtypes.BadField(op, "line", memtypes.Remark(fmt.Sprintf("invalid UTF-8 at byte %d", at+1)), "UTF-8 text")
 	}
 	f := &fields{}
 	if err := json.Unmarshal(text, &f.values); err != nil {
 		return nil, memtypes.BadField(op, "line", jsonFault(text, err), "one JSON object a line")
 	}
 	if f.values == nil {
-		return nil, memtypes.BadField(op, "line", fmt.Errorf("null"), "one JSON object a line")
+		return nil, memtypes.BadField(op, "line", memtypes.Remark("null"), "one JSON object a line")
 	}
 	return f, nil
 }
@@ -85,7 +85,7 @@ func (f *fields) take(name string, v any, wanted string) {
 	}
 	delete(f.values, name)
 	if err := json.Unmarshal(raw, v); err != nil {
-		f.err = memtypes.BadField(op, f.prefix+name, fmt.Errorf("%s", clip(raw)), wanted)
+		f.err = memtypes.BadField(op, f.prefix+name, memtypes.Remark(clip(raw)), wanted)
 	}
 }
 

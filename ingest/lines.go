@@ -65,14 +65,14 @@ func (l *lines) next() (line, error) {
 
 func (l *lines) finish(long, ended bool) (line, error) {
 	if long {
-		return line{}, bad(l.file, l.n, memtypes.BadField(op, "line", fmt.Errorf("more than %d bytes", maxLine), "a shorter line"))
+		return line{}, bad(l.file, l.n, memtypes.BadField(op, "line", memtypes.Remark(fmt.Sprintf("more than %d bytes", maxLine)), "a shorter line"))
 	}
 	text := bytes.TrimSuffix(bytes.TrimSuffix(l.buf, []byte("\n")), []byte("\r"))
 	if l.n == 1 {
 		text = bytes.TrimPrefix(text, utf8BOM)
 	}
 	if at := invalidUTF8(text); at >= 0 {
-		return line{}, bad(l.file, l.n, memtypes.BadField(op, "line", fmt.Errorf("invalid UTF-8 at byte %d", at+1), "UTF-8 text"))
+		return line{}, bad(l.file, l.n, memtypes.BadField(op, "line", memtypes.Remark(fmt.Sprintf("invalid UTF-8 at byte %d", at+1)), "UTF-8 text"))
 	}
 	return line{n: l.n, text: text, ended: ended}, nil
 }

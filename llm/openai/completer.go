@@ -49,7 +49,7 @@ func (c *Completer) Complete(ctx context.Context, r llm.Request) (llm.Response, 
 		return llm.Response{}, memtypes.BadField(op, "prompt", r.Prompt, "text that is not blank")
 	}
 	if r.Schema != nil && !json.Valid(r.Schema) {
-		return llm.Response{}, memtypes.BadField(op, "schema", "what is no JSON", "a JSON schema")
+		return llm.Response{}, memtypes.BadField(op, "schema", memtypes.Remark("what is no JSON"), "a JSON schema")
 	}
 	structured := r.Schema != nil && !c.plain.Load()
 	a, err := c.ask(ctx, op, r, structured)

@@ -72,7 +72,7 @@ func connect(op, baseURL, model string, o *Options) (*server, error) {
 		return nil, memtypes.BadField(op, "model", model, "the name of a model that the server has")
 	}
 	if strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, memtypes.BadField(op, "api_key", "a blank or another character that a key cannot have", "printable ASCII")
+		return nil, memtypes.BadField(op, "api_key", memtypes.Remark("a blank or another character that a key cannot have"), "printable ASCII")
 	}
 	timeout := cmp.Or(o.Timeout, 30*time.Second)
 	l := &link{
@@ -99,7 +99,7 @@ func checkURL(op, s string) (*url.URL, error) {
 	const wanted = "an address such as http://127.0.0.1:8080/v1, without user, query or fragment"
 	u, err := url.Parse(s)
 	if err != nil {
-		return nil, memtypes.BadField(op, "base_url", "what is no address", wanted) // err would repeat a password
+		return nil, memtypes.BadField(op, "base_url", memtypes.Remark("what is no address"), wanted) // err would repeat a password
 	}
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, memtypes.BadField(op, "base_url", u.Redacted(), wanted)

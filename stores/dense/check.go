@@ -57,15 +57,15 @@ func CheckQuery(op string, q *Query, dim int) error {
 
 func checkVector(op, field string, v memtypes.Vector, dim int) *memtypes.Error {
 	if len(v) != dim {
-		return memtypes.BadField(op, field, fmt.Sprintf("%d dimensions", len(v)), fmt.Sprintf("%d dimensions", dim))
+		return memtypes.BadField(op, field, memtypes.Remark(fmt.Sprintf("%d dimensions", len(v))), fmt.Sprintf("%d dimensions", dim))
 	}
 	for i, x := range v {
 		if x != x || math.IsInf(float64(x), 0) {
-			return memtypes.BadField(op, field, fmt.Sprintf("%v at %d", x, i), "finite numbers")
+			return memtypes.BadField(op, field, memtypes.Remark(fmt.Sprintf("%v at %d", x, i)), "finite numbers")
 		}
 	}
 	if n := norm(v); math.Abs(n-1) > unitSlack {
-		return memtypes.BadField(op, field, fmt.Sprintf("a vector of length %.6g", n), "length 1 (within 0.001)")
+		return memtypes.BadField(op, field, memtypes.Remark(fmt.Sprintf("a vector of length %.6g", n)), "length 1 (within 0.001)")
 	}
 	return nil
 }

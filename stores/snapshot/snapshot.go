@@ -46,7 +46,7 @@ var table = crc32.MakeTable(crc32.Castagnoli)
 func Write(path string, h Header, body func(io.Writer) error) (err error) {
 	const op = "snapshot.Write"
 	if len(h.Kind) > 255 || len(h.Note) > maxNote {
-		return memtypes.BadField(op, "header", fmt.Sprintf("kind of %d, note of %d bytes", len(h.Kind), len(h.Note)), "at most 255 and 65536")
+		return memtypes.BadField(op, "header", memtypes.Remark(fmt.Sprintf("kind of %d, note of %d bytes", len(h.Kind), len(h.Note))), "at most 255 and 65536")
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
 	if err != nil {

@@ -72,7 +72,7 @@ func (q *Query) check(op string) error {
 		return memtypes.BadField(op, "k", q.K, "at least 1")
 	}
 	if q.Filter.Scope.IsZero() {
-		return memtypes.BadField(op, "filter.scope", "none", "the scope to search in")
+		return memtypes.BadField(op, "filter.scope", memtypes.Remark("none"), "the scope to search in")
 	}
 	for i, t := range q.Terms {
 		if !(t.Boost >= 0 && t.Boost <= maxBoost) {

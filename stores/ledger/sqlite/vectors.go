@@ -218,7 +218,7 @@ func (v *vectors) update(ctx context.Context, pool *sql.DB, do func(*sql.Conn) e
 func (db *DB) PutVectors(ctx context.Context, fingerprint string, ids []memtypes.ID, hash []string, vs []memtypes.Vector) error {
 	const op = "sqlite.PutVectors"
 	if len(hash) != len(ids) || len(vs) != len(ids) {
-		return memtypes.BadField(op, "vectors", fmt.Sprintf("%d ids, %d hashes, %d vectors", len(ids), len(hash), len(vs)), "as many of each")
+		return memtypes.BadField(op, "vectors", memtypes.Remark(fmt.Sprintf("%d ids, %d hashes, %d vectors", len(ids), len(hash), len(vs))), "as many of each")
 	}
 	if err := db.enter(ctx, op); err != nil {
 		return err
@@ -272,7 +272,7 @@ func (v *vectors) put(ctx context.Context, fingerprint string, ids []memtypes.ID
 func (db *DB) GetVectors(ctx context.Context, fingerprint string, ids []memtypes.ID, hash []string) ([]memtypes.Vector, error) {
 	const op = "sqlite.GetVectors"
 	if len(hash) != len(ids) {
-		return nil, memtypes.BadField(op, "vectors", fmt.Sprintf("%d ids, %d hashes", len(ids), len(hash)), "as many of each")
+		return nil, memtypes.BadField(op, "vectors", memtypes.Remark(fmt.Sprintf("%d ids, %d hashes", len(ids), len(hash))), "as many of each")
 	}
 	out := make([]memtypes.Vector, len(ids))
 	err := db.view(ctx, op, func(*reader) error {
