@@ -3,6 +3,8 @@ package memtypes
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"net/http"
 )
 
@@ -113,6 +115,19 @@ func BadField(op, name string, found any, wanted string) *Error {
 		s = fmt.Sprintf("%q", shorten(str, 60))
 	}
 	return &Error{Op: op, Code: Invalid, Err: &Field{Name: name, Found: s, Wanted: wanted}}
+}
+
+// Rejected is the cause of an error of a batch in which a service refused some
+// items and did all others. Each item's own code says whether to try it again
+// (Unavailable) or never (anything else).
+type Rejected struct {
+	Items map[ID]*Error // never empty
+}
+
+// Error counts the items and gives the cause of the one with the lowest ID.
+func (r *Rejected) Error() string {
+	first := slices.Min(slices.Collect(maps.Keys(r.Items)))
+	return fmt.Sprintf("%d refused, among them %s: %v", len(r.Items), first, r.Items[first])
 }
 
 // Errorf makes an Error from a format, with %w as in fmt.Errorf.

@@ -109,3 +109,10 @@ func (q *Filter) Admits(id ID, f Facets) bool {
 		(q.From.IsZero() || !f.When.Before(q.From)) &&
 		(q.To.IsZero() || f.When.Before(q.To))
 }
+
+// Gone is a memory that an index is to forget, as of a revision.
+type Gone struct {
+	ID     ID
+	Tenant string
+	Rev    uint64
+}

@@ -128,19 +128,19 @@ func (f *Flat) store(s *shard, d *Doc, rows *[2]*row) {
 }
 
 // Delete implements Index.
-func (f *Flat) Delete(ctx context.Context, ids []memtypes.ID, rev uint64) error {
+func (f *Flat) Delete(ctx context.Context, gone []memtypes.Gone) error {
 	const op = "dense.Delete"
 	f.write.Lock()
 	defer f.write.Unlock()
 	if err := f.usable(ctx, op); err != nil {
 		return err
 	}
-	for _, id := range ids {
-		p, ok := f.places[id]
-		if ok && (p.rev > rev || p.shard == nil && p.rev == rev) {
+	for _, g := range gone {
+		p, ok := f.places[g.ID]
+		if ok && (p.rev > g.Rev || p.shard == nil && p.rev == g.Rev) {
 			continue
 		}
-		f.drop(id, p, &grave{id, rev})
+		f.drop(g.ID, p, &grave{g.ID, g.Rev})
 	}
 	return nil
 }

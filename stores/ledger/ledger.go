@@ -23,6 +23,7 @@ type Ledger interface {
 	Feed
 	Jobs
 	Vectors
+	Outbox
 	// Settings reads all settings of the bank.
 	Settings(ctx context.Context) (map[string]string, error)
 	// Set writes one setting durably; an empty value removes it.
@@ -58,6 +59,17 @@ type Memories interface {
 	// Audit pages backwards through the audit trail of a tenant, newest
 	// first, entries below seq before (0: from the newest), at most limit.
 	Audit(ctx context.Context, tenant string, before uint64, limit int) ([]Entry, error)
+	// Revs pages through the active memories of all tenants by ascending ID,
+	// those after the one given (empty: from the first), at most limit, without
+	// their content: for reconciliation only, never for a caller's request.
+	Revs(ctx context.Context, after memtypes.ID, limit int) ([]Held, error)
+}
+
+// Held is what the ledger says that an index should hold.
+type Held struct {
+	ID     memtypes.ID
+	Rev    uint64
+	Tenant string
 }
 
 // Op is what an Edit does.
@@ -189,6 +201,9 @@ type Feed interface {
 	// Head is the newest sequence number, 0 in an empty ledger. It is cheap:
 	// every recall asks it.
 	Head(ctx context.Context) (uint64, error)
+	// Wait returns when there is a change after seq, whichever process made
+	// it, or ctx ends (Canceled). It may return early for no reason.
+	Wait(ctx context.Context, after uint64) error
 }
 
 // Change is one outbox intent: the projection of ID must be made anew from the
@@ -242,4 +257,75 @@ type Vectors interface {
 	PutVectors(ctx context.Context, fingerprint string, ids []memtypes.ID, hash []string, vs []memtypes.Vector) error
 	// GetVectors returns the vectors of ids whose text hash is still the same; nil where there is none.
 	GetVectors(ctx context.Context, fingerprint string, ids []memtypes.ID, hash []string) ([]memtypes.Vector, error)
+}
+
+// Outbox is the feed for followers that several processes share: it remembers
+// durably how far each follows and what it still owes, so that any process can
+// go on where another stopped, and no two work on one memory at once.
+//
+// A follower owes each memory that changed since it began, once, however often
+// it changed. An intent is claimed for a time and settled by its claimer; one
+// that is not settled in time can be claimed again, by anybody.
+type Outbox interface {
+	// Follow registers the follower name, [a-z0-9/-]{1,100}, which has every
+	// change up to from. One that is known stays as it is.
+	Follow(ctx context.Context, name string, from uint64) error
+	// Unfollow forgets a follower and all it owes; an unknown one is no error.
+	Unfollow(ctx context.Context, name string) error
+	// Followers describes all of them, by name.
+	Followers(ctx context.Context, now time.Time) ([]Follower, error)
+	// Claim hands out at most limit intents that are due at now, oldest first,
+	// and to nobody else before now+hold. NotFound for an unknown follower.
+	Claim(ctx context.Context, name, holder string, now time.Time, hold time.Duration, limit int) ([]Intent, error)
+	// Settle says what became of intents that holder claimed. An intent that
+	// somebody else has claimed since is left alone; a memory that changed
+	// since the claim is owed again.
+	Settle(ctx context.Context, name, holder string, settled []Settled) error
+	// Dead lists the dead letters of a follower by ascending Seq, at most limit.
+	Dead(ctx context.Context, name string, limit int) ([]Letter, error)
+	// Revive makes dead letters due again, of ids or, if nil, all; it returns
+	// how many.
+	Revive(ctx context.Context, name string, ids []memtypes.ID) (int, error)
+}
+
+// Intent is a memory whose projection a follower owes.
+type Intent struct {
+	ID    memtypes.ID
+	Seq   uint64 // of its newest change when it was claimed
+	Tries int    // how often it was settled with Later before
+}
+
+// Verdict says how an intent was settled.
+type Verdict string
+
+// The verdicts.
+const (
+	Placed Verdict = "placed" // the index has it, or something newer
+	Later  Verdict = "later"  // not now: due again at Settled.At
+	Poison Verdict = "poison" // never: a dead letter, until it is revived or the memory changes
+)
+
+// Settled is what became of an intent.
+type Settled struct {
+	Intent
+	Verdict Verdict
+	At      time.Time // when it is due again, for Later
+	Reason  string    // why, for Later and Poison; it must not hold memory text
+}
+
+// Follower is the state of one follower.
+type Follower struct {
+	Name string
+	// Mark: whatever changed up to here is placed or a dead letter.
+	Mark uint64
+	Owed int       // memories that it has yet to place, dead letters apart; from 100,000 on it may be an estimate
+	Dead int       // dead letters
+	Due  time.Time // since when the oldest that is owed has been waiting; zero if none is
+}
+
+// Letter is an intent that can never be placed as it is.
+type Letter struct {
+	Intent
+	At     time.Time // when it was given up
+	Reason string
 }

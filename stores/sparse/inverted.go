@@ -154,7 +154,7 @@ func (ix *Inverted) drop(at position) {
 
 // Delete implements Index. Every id leaves a mark of its revision behind, so
 // that a late Upsert cannot bring it back; a rebuilt index has none of them.
-func (ix *Inverted) Delete(ctx context.Context, ids []memtypes.ID, rev uint64) error {
+func (ix *Inverted) Delete(ctx context.Context, gone []memtypes.Gone) error {
 	const op = "sparse.Delete"
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -164,15 +164,15 @@ func (ix *Inverted) Delete(ctx context.Context, ids []memtypes.ID, rev uint64) e
 	if ix.closed {
 		return closedError(op)
 	}
-	for _, id := range ids {
-		at, known := ix.held[id]
-		if known && at.rev > rev {
+	for _, g := range gone {
+		at, known := ix.held[g.ID]
+		if known && at.rev > g.Rev {
 			continue
 		}
 		if at.shard != nil {
 			ix.drop(at)
 		}
-		ix.held[id] = position{rev: rev}
+		ix.held[g.ID] = position{rev: g.Rev}
 	}
 	return nil
 }
@@ -207,10 +207,10 @@ func (ix *Inverted) Revs(ctx context.Context) iter.Seq2[Held, error] {
 }
 
 // Len implements Index; a closed index holds nothing.
-func (ix *Inverted) Len() int {
+func (ix *Inverted) Len(context.Context) (int, error) {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
-	return ix.live
+	return ix.live, nil
 }
 
 // Close implements Index. It waits for the searches under way and frees the
