@@ -24,8 +24,8 @@ const (
 
 // Doc is what an index keeps of a memory.
 type Doc struct {
-	ID     memtypes.ID
-	Rev    uint64 // the memory's revision
+	ID  memtypes.ID
+	Rev uint64 // the memory's revision
 	// Cause is the change for which the doc was made, where that is newer than
 	// Rev: its context depends on its neighbours. The higher of both says how
 	// new a doc is; an index that one process alone feeds, in order, may look

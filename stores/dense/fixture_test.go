@@ -56,6 +56,25 @@ func turned(v memtypes.Vector) memtypes.Vector {
 
 func numbered(n int) memtypes.ID { return memtypes.ID(fmt.Sprintf("id-%07d", n)) }
 
+// gone is a deletion of the numbered documents as of rev.
+func gone(rev uint64, ns ...int) []memtypes.Gone {
+	out := make([]memtypes.Gone, len(ns))
+	for i, n := range ns {
+		out[i] = memtypes.Gone{ID: numbered(n), Rev: rev}
+	}
+	return out
+}
+
+// count is how many documents f holds.
+func count(tb testing.TB, f *Flat) int {
+	tb.Helper()
+	n, err := f.Len(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return n
+}
+
 func scopeOf(tb testing.TB, user string) memtypes.Scope {
 	tb.Helper()
 	s, err := memtypes.NewScope("", user, "", "")

@@ -93,10 +93,13 @@ func Open(dim int, o *Options) (*Flat, error) {
 func (f *Flat) Dim() int { return f.dim }
 
 // Len implements Index.
-func (f *Flat) Len() int {
+func (f *Flat) Len(ctx context.Context) (int, error) {
+	if err := f.usable(ctx, "dense.Len"); err != nil {
+		return 0, err
+	}
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	return f.held
+	return f.held, nil
 }
 
 // Revs implements Index: what it held when the iteration began.
@@ -126,7 +129,7 @@ func (f *Flat) list() []Held {
 	out := make([]Held, 0, f.held)
 	for id, p := range f.places {
 		if p.shard != nil {
-			out = append(out, Held{ID: id, Rev: p.rev})
+			out = append(out, Held{ID: id, Rev: p.rev, Tenant: p.shard.tenant})
 		}
 	}
 	return out

@@ -19,7 +19,7 @@ func TestDeletedIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range 10 {
-		if err := f.Delete(t.Context(), []memtypes.ID{numbered(n), numbered(n)}, uint64(100+n)); err != nil {
+		if err := f.Delete(t.Context(), gone(uint64(100+n), n, n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -31,13 +31,13 @@ func TestDeletedIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := f.Len(); got != 7 {
+	if got := count(t, f); got != 7 {
 		t.Errorf("Len = %d, want 7: all but the last three were forgotten", got)
 	}
 	for range 5 { // deleted and brought back: the grave of an earlier time must not remove it
 		for n := range 4 {
 			rev := f.places[numbered(n)].rev + 1
-			if err := f.Delete(t.Context(), []memtypes.ID{numbered(n)}, rev); err != nil {
+			if err := f.Delete(t.Context(), gone(rev, n)); err != nil {
 				t.Fatal(err)
 			}
 			if err := f.Upsert(t.Context(), []Doc{blank(t, n, rev+1)}); err != nil {
@@ -45,7 +45,7 @@ func TestDeletedIsBounded(t *testing.T) {
 			}
 		}
 	}
-	if got := f.Len(); got != 7 {
+	if got := count(t, f); got != 7 {
 		t.Errorf("Len = %d, want 7", got)
 	}
 }
@@ -77,7 +77,7 @@ func TestTenantsGo(t *testing.T) {
 			if n%10 == 0 && n > 10 && round == 1 {
 				continue // all but two of the first tenant stay
 			}
-			if err := f.Delete(t.Context(), []memtypes.ID{numbered(n)}, 2*round+2); err != nil {
+			if err := f.Delete(t.Context(), gone(2*round+2, n)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -92,7 +92,7 @@ func TestStaleBatchMakesNoShard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Delete(t.Context(), []memtypes.ID{numbered(1)}, 9); err != nil {
+	if err := f.Delete(t.Context(), gone(9, 1)); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Upsert(t.Context(), []Doc{blank(t, 1, 3)}); err != nil {
@@ -100,5 +100,35 @@ func TestStaleBatchMakesNoShard(t *testing.T) {
 	}
 	if got := len(f.shards); got != 0 {
 		t.Errorf("%d shards, want none", got)
+	}
+}
+
+// TestMovesToAnotherTenant: an ID that comes with another tenant is found there alone.
+func TestMovesToAnotherTenant(t *testing.T) {
+	f, err := Open(2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := memtypes.NewScope("other", "ann", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := blank(t, 1, 1)
+	d.Text = memtypes.Vector{1, 0}
+	in := func(s memtypes.Scope) int {
+		return len(found(t, f, Query{Vector: d.Text, K: 5, Filter: memtypes.Filter{Scope: s}}))
+	}
+	for _, step := range []struct {
+		rev         uint64
+		to          memtypes.Scope
+		home, moved int
+	}{{1, scopeOf(t, "ann"), 1, 0}, {3, other, 0, 1}, {2, scopeOf(t, "ann"), 0, 1}, {4, scopeOf(t, "ann"), 1, 0}} {
+		d.Rev, d.Facets.Scope = step.rev, step.to
+		if err := f.Upsert(t.Context(), []Doc{d}); err != nil {
+			t.Fatal(err)
+		}
+		if a, b := in(scopeOf(t, "ann")), in(other); a != step.home || b != step.moved || count(t, f) != 1 {
+			t.Errorf("after revision %d: %d at home, %d in the other tenant, %d in all; want %d, %d, 1", step.rev, a, b, count(t, f), step.home, step.moved)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package densetest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -80,6 +81,15 @@ func tenants(t *testing.T, ix dense.Index) {
 		docs = append(docs, d)
 	}
 	upsert(t, ix, docs...)
+	for h, err := range ix.Revs(t.Context()) {
+		if err != nil {
+			t.Fatalf("Revs: %v", err)
+		}
+		n := slices.IndexFunc(docs, func(d dense.Doc) bool { return d.ID == h.ID })
+		if n < 0 || docs[n].Facets.Scope.Tenant() != h.Tenant {
+			t.Errorf("Revs lists %+v, want document %d with its tenant", h, n)
+		}
+	}
 	for n := range 5 { // the last has nothing
 		q := ask(t, east, 100)
 		q.Filter.Scope = scope(t, fmt.Sprint("tenant", n), "ann", "", "")
@@ -87,7 +97,11 @@ func tenants(t *testing.T, ix dense.Index) {
 		q.Filter.IDs = []memtypes.ID{id(0), id(1), id(2), id(3)} // another tenant's ID opens nothing
 		agree(t, ix, q, docs)
 	}
-	remove(t, ix, 5, id(0), id(1))
+	for n, tenant := range []string{"tenant0", "tenant1"} {
+		if err := ix.Delete(t.Context(), gone(tenant, 5, id(n))); err != nil {
+			t.Fatalf("Delete: %v", err)
+		}
+	}
 	q := ask(t, east, 100)
 	q.Filter.Scope = scope(t, "tenant2", "ann", "", "")
 	agree(t, ix, q, docs)

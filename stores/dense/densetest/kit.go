@@ -76,11 +76,21 @@ func upsert(t testing.TB, ix dense.Index, docs ...dense.Doc) {
 	}
 }
 
+// remove deletes memories of the default tenant as of rev.
 func remove(t testing.TB, ix dense.Index, rev uint64, ids ...memtypes.ID) {
 	t.Helper()
-	if err := ix.Delete(t.Context(), ids, rev); err != nil {
+	if err := ix.Delete(t.Context(), gone(memtypes.DefaultTenant, rev, ids...)); err != nil {
 		t.Fatalf("Delete: %v", err)
 	}
+}
+
+// gone is the removal of a tenant's memories as of rev.
+func gone(tenant string, rev uint64, ids ...memtypes.ID) []memtypes.Gone {
+	out := make([]memtypes.Gone, len(ids))
+	for i, id := range ids {
+		out[i] = memtypes.Gone{ID: id, Tenant: tenant, Rev: rev}
+	}
+	return out
 }
 
 func search(t testing.TB, ix dense.Index, q dense.Query) []memtypes.Scored {
@@ -120,8 +130,12 @@ func wantHeld(t testing.TB, ix dense.Index, want map[memtypes.ID]uint64) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Revs (-want +got):\n%s", diff)
 	}
-	if got := ix.Len(); got != len(want) {
-		t.Errorf("Len = %d, want %d", got, len(want))
+	n, err := ix.Len(t.Context())
+	if err != nil {
+		t.Fatalf("Len: %v", err)
+	}
+	if n != len(want) {
+		t.Errorf("Len = %d, want %d", n, len(want))
 	}
 }
 

@@ -106,8 +106,12 @@ func (m *model) id(t *rapid.T) memtypes.ID {
 	return id(m.round<<16 + rapid.IntRange(0, 40).Draw(t, "id"))
 }
 
-func (m *model) scope(t *rapid.T, names ...string) memtypes.Scope {
-	tenant := fmt.Sprint("round", m.round, "-", rapid.IntRange(0, 1).Draw(t, "tenant"))
+// tenant is that of an ID: an ID is a hash over its tenant, so it never moves.
+func (m *model) tenant(id memtypes.ID) string {
+	return fmt.Sprint("round", m.round, "-", id[len(id)-1]%2)
+}
+
+func (m *model) scope(t *rapid.T, tenant string, names ...string) memtypes.Scope {
 	pick := rapid.SampledFrom(names)
 	user, agent, run := pick.Draw(t, "user"), pick.Draw(t, "agent"), pick.Draw(t, "run")
 	if user == "" && agent == "" && run == "" {
@@ -132,8 +136,9 @@ func vector(t *rapid.T, label string) memtypes.Vector {
 }
 
 func (m *model) doc(t *rapid.T) dense.Doc {
-	d := dense.Doc{ID: m.id(t), Rev: rapid.Uint64Range(1, 8).Draw(t, "rev"), Facets: memtypes.Facets{
-		Scope:   m.scope(t, "", "a", "b"),
+	id := m.id(t)
+	d := dense.Doc{ID: id, Rev: rapid.Uint64Range(1, 8).Draw(t, "rev"), Facets: memtypes.Facets{
+		Scope:   m.scope(t, m.tenant(id), "", "a", "b"),
 		Kind:    rapid.SampledFrom(memtypes.Kinds()).Draw(t, "kind"),
 		Layer:   rapid.SampledFrom([]memtypes.Layer{memtypes.Raw, memtypes.Thought}).Draw(t, "layer"),
 		Session: rapid.SampledFrom([]string{"", "s", "t"}).Draw(t, "session"),
@@ -165,7 +170,11 @@ func (m *model) upsert(t *rapid.T) {
 func (m *model) remove(t *rapid.T) {
 	ids := rapid.SliceOfN(rapid.Custom(m.id), 0, 6).Draw(t, "ids")
 	rev := rapid.Uint64Range(1, 9).Draw(t, "rev")
-	if err := m.ix.Delete(context.Background(), ids, rev); err != nil {
+	var all []memtypes.Gone
+	for _, id := range ids {
+		all = append(all, gone(m.tenant(id), rev, id)...)
+	}
+	if err := m.ix.Delete(context.Background(), all); err != nil {
 		t.Fatalf("Delete: %v", err)
 	}
 	for _, id := range ids {
@@ -180,7 +189,7 @@ func (m *model) search(t *rapid.T) {
 	q := dense.Query{
 		Vector: vector(t, "query"), K: rapid.IntRange(1, 45).Draw(t, "k"),
 		Space:  rapid.SampledFrom([]dense.Space{"", dense.Text, dense.Context}).Draw(t, "space"),
-		Filter: memtypes.Filter{Scope: m.scope(t, "", "", "a")},
+		Filter: memtypes.Filter{Scope: m.scope(t, m.tenant(m.id(t)), "", "", "a")},
 	}
 	q.Filter.Kinds = rapid.SliceOfN(rapid.SampledFrom(memtypes.Kinds()), 0, 2).Draw(t, "kinds")
 	q.Filter.Session = rapid.SampledFrom([]string{"", "", "s"}).Draw(t, "session")
@@ -233,7 +242,7 @@ func concurrent(t *testing.T, ix dense.Index) {
 					t.Errorf("Upsert: %v", err)
 				}
 				if n%2 == 1 {
-					if err := ix.Delete(t.Context(), []memtypes.ID{d.ID}, d.Rev); err != nil {
+					if err := ix.Delete(t.Context(), gone(memtypes.DefaultTenant, d.Rev, d.ID)); err != nil {
 						t.Errorf("Delete: %v", err)
 					}
 				}

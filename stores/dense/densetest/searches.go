@@ -145,13 +145,15 @@ func spaces(t *testing.T, ix dense.Index) {
 
 func canceled(t *testing.T, ix dense.Index) {
 	upsert(t, ix, doc(t, 1, east))
-	gone, cancel := context.WithCancel(t.Context())
+	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	wantCode(t, ix.Upsert(gone, []dense.Doc{doc(t, 2, east)}), memtypes.Canceled)
-	wantCode(t, ix.Delete(gone, []memtypes.ID{id(1)}, 9), memtypes.Canceled)
-	_, err := ix.Search(gone, ask(t, east, 1))
+	wantCode(t, ix.Upsert(over, []dense.Doc{doc(t, 2, east)}), memtypes.Canceled)
+	wantCode(t, ix.Delete(over, gone(memtypes.DefaultTenant, 9, id(1))), memtypes.Canceled)
+	_, err := ix.Search(over, ask(t, east, 1))
 	wantCode(t, err, memtypes.Canceled)
-	for _, err := range ix.Revs(gone) {
+	_, err = ix.Len(over)
+	wantCode(t, err, memtypes.Canceled)
+	for _, err := range ix.Revs(over) {
 		wantCode(t, err, memtypes.Canceled)
 	}
 	wantHeld(t, ix, map[memtypes.ID]uint64{id(1): 1})
@@ -166,8 +168,10 @@ func closed(t *testing.T, ix dense.Index) {
 		t.Errorf("second Close: %v", err)
 	}
 	wantCode(t, ix.Upsert(t.Context(), []dense.Doc{doc(t, 2, east)}), memtypes.Unavailable)
-	wantCode(t, ix.Delete(t.Context(), []memtypes.ID{id(1)}, 9), memtypes.Unavailable)
+	wantCode(t, ix.Delete(t.Context(), gone(memtypes.DefaultTenant, 9, id(1))), memtypes.Unavailable)
 	_, err := ix.Search(t.Context(), ask(t, east, 1))
+	wantCode(t, err, memtypes.Unavailable)
+	_, err = ix.Len(t.Context())
 	wantCode(t, err, memtypes.Unavailable)
 	n := 0
 	for _, err := range ix.Revs(t.Context()) {

@@ -132,7 +132,7 @@ func noVector(t *testing.T, ix dense.Index) {
 func moves(t *testing.T, ix dense.Index) {
 	d := doc(t, 1, east)
 	upsert(t, ix, d, doc(t, 2, north))
-	d.Rev, d.Facets.Scope = 2, scope(t, "other", "ann", "", "")
+	d.Rev, d.Facets.Scope = 2, scope(t, "", "bob", "bot", "") // of the same tenant: an ID holds the tenant's name
 	upsert(t, ix, d)
 	wantIDs(t, ix, ask(t, east, 5), id(2))
 	q := ask(t, east, 5)
