@@ -29,7 +29,7 @@ func (r *Rules) Scan(text string) []Finding {
 		return nil
 	}
 	var found []Finding
-	low := ""
+	low, has := "", bytesOf(text)
 	for i := range r.patterns {
 		p := &r.patterns[i]
 		in := text
@@ -39,7 +39,7 @@ func (r *Rules) Scan(text string) []Finding {
 			}
 			in = low
 		}
-		if !slices.ContainsFunc(p.hints, func(h string) bool { return strings.Contains(in, h) }) {
+		if !slices.ContainsFunc(p.hints, func(h string) bool { return (p.fold || has.all(h)) && strings.Contains(in, h) }) {
 			continue
 		}
 		for _, m := range p.re.FindAllStringSubmatchIndex(text, -1) {
@@ -55,6 +55,28 @@ func (r *Rules) Scan(text string) []Finding {
 		found = append(found, Finding{Name: "card number", Start: c.start, End: c.end})
 	}
 	return apart(found)
+}
+
+// byteSet says which bytes a text holds. Most texts lack one that a key has, and
+// need not be searched for the rest of it.
+type byteSet [256]bool
+
+func bytesOf(text string) *byteSet {
+	var b byteSet
+	for i := range len(text) {
+		b[text[i]] = true
+	}
+	return &b
+}
+
+// all reports whether each byte of s is in b.
+func (b *byteSet) all(s string) bool {
+	for i := range len(s) {
+		if !b[s[i]] {
+			return false
+		}
+	}
+	return true
 }
 
 // apart sorts and keeps, of findings that overlap, the first and longest, in
