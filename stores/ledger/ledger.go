@@ -268,14 +268,17 @@ type Vectors interface {
 // that is not settled in time can be claimed again, by anybody.
 type Outbox interface {
 	// Follow registers the follower name, [a-z0-9/-]{1,100}, which has every
-	// change up to from. One that is known stays as it is.
+	// change up to from, which must not be beyond Head. One that is known stays
+	// as it is.
 	Follow(ctx context.Context, name string, from uint64) error
 	// Unfollow forgets a follower and all it owes; an unknown one is no error.
 	Unfollow(ctx context.Context, name string) error
 	// Followers describes all of them, by name.
 	Followers(ctx context.Context, now time.Time) ([]Follower, error)
-	// Claim hands out at most limit intents that are due at now, oldest first,
-	// and to nobody else before now+hold. NotFound for an unknown follower.
+	// Claim hands out at most limit intents that are due at now, those that
+	// have waited longest first, and to nobody before now+hold, not even to
+	// holder. NotFound for an unknown follower. It writes nothing if there is
+	// nothing to hand out and no change to note.
 	Claim(ctx context.Context, name, holder string, now time.Time, hold time.Duration, limit int) ([]Intent, error)
 	// Settle says what became of intents that holder claimed. An intent that
 	// somebody else has claimed since is left alone; a memory that changed
@@ -292,7 +295,10 @@ type Outbox interface {
 type Intent struct {
 	ID    memtypes.ID
 	Seq   uint64 // of its newest change when it was claimed
-	Tries int    // how often it was settled with Later before
+	Tries int    // how often it was settled with Later since it was last revived
+	// Tenant is the memory's, also where it is purged: an index must know where
+	// to remove it. Claim gives it; Settle does not read it.
+	Tenant string
 }
 
 // Verdict says how an intent was settled.
@@ -309,14 +315,15 @@ const (
 type Settled struct {
 	Intent
 	Verdict Verdict
-	At      time.Time // when it is due again, for Later
-	Reason  string    // why, for Later and Poison; it must not hold memory text
+	At      time.Time // for Later, when it is due again; for Poison, when it was given up
+	Reason  string    // why, for Later and Poison, at most 1024 bytes; it must not hold memory text
 }
 
 // Follower is the state of one follower.
 type Follower struct {
 	Name string
-	// Mark: whatever changed up to here is placed or a dead letter.
+	// Mark: whatever changed up to here is placed or a dead letter. It rises,
+	// but falls back when an old dead letter is revived.
 	Mark uint64
 	Owed int       // memories that it has yet to place, dead letters apart; from 100,000 on it may be an estimate
 	Dead int       // dead letters
