@@ -23,7 +23,7 @@ type rule struct {
 // as whether an address is one, is checked there, when it is opened.
 func (l *Loaded) check() error {
 	c := &l.Config
-	rules := slices.Concat(c.choices(), c.ranges(), c.Upkeep.rules(), endpointRules("embedder", c.Embedder.Kind, &c.Embedder.Endpoint),
+	rules := slices.Concat(c.choices(), c.ranges(), c.backends(), c.Upkeep.rules(), endpointRules("embedder", c.Embedder.Kind, &c.Embedder.Endpoint),
 		endpointRules("completer", c.Completer.Kind, &c.Completer.Endpoint))
 	for _, r := range rules {
 		if !r.ok {
@@ -33,10 +33,22 @@ func (l *Loaded) check() error {
 	return nil
 }
 
+// one is that v is one of some words.
+func one(key, v string, of ...string) rule {
+	return rule{key, v, slices.Contains(of, v), strings.Join(of, ", ")}
+}
+
+// whole is that v is from low to high.
+func whole(key string, v, low, high int) rule {
+	return rule{key, v, v >= low && v <= high, fmt.Sprintf("a whole number from %d to %d", low, high)}
+}
+
+// long is that d takes some time, and ends.
+func long(key string, d time.Duration) rule {
+	return rule{key, formatDuration(d), d > 0 && d < Forever, "a duration above 0"}
+}
+
 func (c *Config) choices() []rule {
-	one := func(key, v string, of ...string) rule {
-		return rule{key, v, slices.Contains(of, v), strings.Join(of, ", ")}
-	}
 	profiles := make([]string, 0, 6)
 	for _, p := range fusion.Profiles() {
 		profiles = append(profiles, string(p))
@@ -52,13 +64,7 @@ func (c *Config) choices() []rule {
 }
 
 func (c *Config) ranges() []rule {
-	whole := func(key string, v, low, high int) rule {
-		return rule{key, v, v >= low && v <= high, fmt.Sprintf("a whole number from %d to %d", low, high)}
-	}
 	share := func(key string, v float64) rule { return rule{key, v, v > 0 && v <= 1, "a number above 0 and up to 1"} }
-	long := func(key string, d time.Duration) rule {
-		return rule{key, formatDuration(d), d > 0 && d < Forever, "a duration above 0"}
-	}
 	// Beyond some 700 units the threshold exp(-keep/unit) is no number above 0 any more.
 	keep := func(key string, d time.Duration) rule {
 		ok := d > 0 && (d == Forever || d.Seconds() <= 700*c.Forgetting.Unit.Seconds())
@@ -101,19 +107,13 @@ func (u *Upkeep) rules() (out []rule) {
 
 // endpointRules are those of an endpoint; address and model are needed where it is used.
 func endpointRules(section, kind string, e *Endpoint) []rule {
-	keysGiven := 0
-	for _, given := range []bool{!e.APIKey.IsZero(), e.APIKeyEnv != "", e.APIKeyFile != ""} {
-		if given {
-			keysGiven++
-		}
-	}
 	used := kind == "openai"
 	return []rule{
 		{section + ".base_url", e.BaseURL, !used || e.BaseURL != "", "the server's address, such as http://127.0.0.1:8080/v1"},
 		{section + ".model", e.Model, !used || e.Model != "", "the name of a model that the server has"},
-		{section + ".api_key", "", keysGiven <= 1, "one of api_key, api_key_env and api_key_file"},
-		{section + ".timeout", formatDuration(e.Timeout), e.Timeout > 0 && e.Timeout < Forever, "a duration above 0"},
-		{section + ".tries", e.Tries, e.Tries >= 1 && e.Tries <= 20, "a whole number from 1 to 20"},
-		{section + ".concurrency", e.Concurrency, e.Concurrency >= 1 && e.Concurrency <= 256, "a whole number from 1 to 256"},
+		e.credential(section).rule(),
+		long(section+".timeout", e.Timeout),
+		whole(section+".tries", e.Tries, 1, 20),
+		whole(section+".concurrency", e.Concurrency, 1, 256),
 	}
 }

@@ -4,7 +4,7 @@ import "time"
 
 // Config is every setting. [Load] makes a checked one; the yaml tags are the keys.
 type Config struct {
-	Profile    string     `yaml:"profile"` // what the other settings start from: embedded or paper
+	Profile    string     `yaml:"profile"` // what the other settings start from: embedded, paper or cluster
 	Bank       string     `yaml:"bank"`    // the bank's folder; empty: the command must be told
 	Scope      Scope      `yaml:"scope"`
 	Embedder   Embedder   `yaml:"embedder"`
@@ -14,6 +14,11 @@ type Config struct {
 	Forgetting Forgetting `yaml:"forgetting"`
 	Admit      Admit      `yaml:"admit"`
 	Index      Index      `yaml:"index"`
+	Ledger     Ledger     `yaml:"ledger"`
+	Dense      Dense      `yaml:"dense"`
+	Sparse     Sparse     `yaml:"sparse"`
+	Pump       Pump       `yaml:"pump"`
+	Admin      Admin      `yaml:"admin"`
 	Upkeep     Upkeep     `yaml:"upkeep"`
 }
 

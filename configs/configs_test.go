@@ -52,7 +52,7 @@ func TestProfiles(t *testing.T) {
 		if c.Profile != p {
 			t.Errorf("profile %q gives %q", p, c.Profile)
 		}
-		want := map[string]string{"embedded": "default", "paper": "paper"}[p]
+		want := map[string]string{"embedded": "default", "paper": "paper", "cluster": "default"}[p]
 		if c.Recall.Profile != want {
 			t.Errorf("profile %s recalls by %q, want %q", p, c.Recall.Profile, want)
 		}
@@ -61,11 +61,11 @@ func TestProfiles(t *testing.T) {
 		}
 	}
 	for _, from := range []configs.Sources{
-		{Flags: map[string]string{"profile": "cluster"}},
+		{Flags: map[string]string{"profile": "clusters"}},
 		{File: write(t, "profile: Paper\n")},
 	} {
 		_, err := configs.Load(from)
-		wantField(t, err, "profile", "embedded or paper")
+		wantField(t, err, "profile", "embedded, paper, cluster")
 	}
 }
 
@@ -116,7 +116,18 @@ func others() map[string]string {
 		"admit.secrets": "redact", "admit.echoes": "allow", "admit.duplicates": "allow", "admit.max_bytes": "1000",
 		"admit.echo_window": "90m", "admit.similarity": "0.8",
 		"index.binary_above": "-1",
-		"upkeep.decay":       "", "upkeep.purge": "1 2 * * *", "upkeep.reconcile": "1 3 * * *", "upkeep.snapshot": "1 4 * * *",
+		"ledger.kind":        "sqlite", "ledger.url": "postgres://h/d", "ledger.url_env": "URL", "ledger.url_file": "/url",
+		"ledger.password": "k3", "ledger.password_env": "C_KEY", "ledger.password_file": "/key3", "ledger.schema": "other",
+		"ledger.max_conns": "3", "ledger.connect_timeout": "3s", "ledger.statement_timeout": "2m",
+		"dense.kind": "exact", "dense.addr": "qdrant:6334", "dense.api_key": "k4", "dense.api_key_env": "D_KEY", "dense.api_key_file": "/key4",
+		"dense.tls.enabled": "true", "dense.tls.ca_file": "/ca", "dense.tls.server_name": "q", "dense.prefix": "mine", "dense.tenancy": "collection",
+		"dense.exact": "true", "dense.hnsw.m": "32", "dense.hnsw.ef_construct": "200", "dense.hnsw.ef": "300", "dense.quantization": "scalar",
+		"dense.shards": "2", "dense.replicas": "3", "dense.timeout": "3s",
+		"sparse.kind": "bm25", "sparse.urls": "http://a:9200, https://b", "sparse.user": "elastic", "sparse.password": "k5", "sparse.password_env": "E_KEY",
+		"sparse.password_file": "/key5", "sparse.api_key": "k6", "sparse.api_key_env": "F_KEY", "sparse.api_key_file": "/key6", "sparse.ca_file": "/ca",
+		"sparse.prefix": "mine", "sparse.tenancy": "shared", "sparse.shards": "4", "sparse.replicas": "0", "sparse.refresh": "100ms", "sparse.timeout": "4s",
+		"pump.max_owed": "10", "pump.batch": "20", "admin.addr": "127.0.0.1:9464", "admin.public": "true",
+		"upkeep.decay": "", "upkeep.purge": "1 2 * * *", "upkeep.reconcile": "1 3 * * *", "upkeep.snapshot": "1 4 * * *",
 	}
 }
 
@@ -135,7 +146,8 @@ func TestEveryKey(t *testing.T) {
 				t.Fatal("no value to test with")
 			}
 			byFlag := load(t, configs.Sources{Flags: map[string]string{key: value}}).Config
-			if byFlag == byDefault && key != "completer.kind" { // openai needs an address too
+			kind := strings.HasSuffix(key, ".kind") && key != "embedder.kind" // the other kinds need an address too
+			if byFlag == byDefault && !kind {
 				t.Errorf("flag %s=%q changes nothing", key, value)
 			}
 			if byFile := load(t, configs.Sources{File: write(t, yamlOf(key, value))}).Config; byFile != byFlag {
@@ -162,7 +174,7 @@ func yamlOf(key, value string) string {
 			b.WriteString("\n")
 		}
 	}
-	texts := []string{"bank", "scope.", "model", "url", "prefix", "api_key", "upkeep"}
+	texts := []string{"bank", "scope.", "model", "url", "prefix", "api_key", "password", "upkeep"}
 	for _, t := range texts {
 		if strings.Contains(key, t) {
 			return b.String() + fmt.Sprintf(" %q\n", value)
@@ -251,6 +263,28 @@ func TestValuesOutOfRange(t *testing.T) {
 		"embedder.concurrency":      {"0"},
 		"completer.timeout":         {"0s"},
 		"completer.daily_tokens":    {"-1"},
+		"ledger.schema":             {""},
+		"ledger.max_conns":          {"1", "1001"},
+		"ledger.connect_timeout":    {"0s"},
+		"ledger.statement_timeout":  {"forever"},
+		"dense.prefix":              {""},
+		"dense.tenancy":             {"index"},
+		"dense.hnsw.m":              {"1"},
+		"dense.hnsw.ef_construct":   {"0"},
+		"dense.hnsw.ef":             {"0"},
+		"dense.quantization":        {"product"},
+		"dense.shards":              {"0"},
+		"dense.replicas":            {"0"},
+		"dense.timeout":             {"0s"},
+		"dense.tls.enabled":         {"on"},
+		"sparse.prefix":             {""},
+		"sparse.tenancy":            {"collection"},
+		"sparse.shards":             {"0"},
+		"sparse.replicas":           {"-1"},
+		"sparse.refresh":            {"0s", "-1s"},
+		"sparse.timeout":            {"0s"},
+		"pump.max_owed":             {"0"},
+		"pump.batch":                {"0", "4097"},
 		"upkeep.decay":              {"never", "17 3 * *", "0 0 31 2 *", "@every -1s", "CRON_TZ=Europe/Berlin 0 3 * * *"},
 	} {
 		for _, v := range values {
@@ -295,6 +329,11 @@ func TestPrintReadsBack(t *testing.T) {
 	delete(values, "completer.api_key")
 	delete(values, "embedder.api_key_env")
 	delete(values, "completer.api_key_file")
+	for _, key := range []string{"ledger.url", "ledger.url_env", "ledger.password", "ledger.password_env", "dense.api_key", "dense.api_key_env",
+		"sparse.api_key", "sparse.api_key_env", "sparse.api_key_file", "sparse.password", "sparse.password_env"} {
+		delete(values, key)
+	}
+	values["ledger.kind"], values["dense.kind"], values["sparse.kind"] = "postgres", "qdrant", "elasticsearch"
 	values["scope.run"], values["embedder.model"], values["scope.agent"] = "007", "true", "# {x}: \"y\"\n"
 	want := load(t, configs.Sources{Flags: values})
 	var b bytes.Buffer

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -127,8 +128,13 @@ func (f *file) bad(n *yaml.Node, name, found, wanted string) error {
 
 // shown is a value as an error may show it: not at all for a secret.
 func shown(name, found string) string {
-	if strings.HasSuffix(name, "api_key") {
-		return "a value that is not shown"
+	for _, k := range keys() {
+		if k.name == name && k.kind == reflect.TypeFor[Secret]() {
+			return "a value that is not shown"
+		}
+	}
+	if isAddress(name) {
+		found = withoutLogin(found)
 	}
 	if r := []rune(found); len(r) > 60 {
 		return string(r[:60]) + "…"

@@ -20,8 +20,11 @@ var embeddedYAML []byte
 //go:embed paper.yaml
 var paperYAML []byte
 
+//go:embed cluster.yaml
+var clusterYAML []byte
+
 // Profiles lists the profiles that settings can start from.
-func Profiles() []string { return []string{"embedded", "paper"} }
+func Profiles() []string { return []string{"embedded", "paper", "cluster"} }
 
 // Sources are what stands over the profile, besides the environment.
 type Sources struct {
@@ -108,19 +111,19 @@ func nested(name string, value any) map[string]any {
 
 // base puts the profile that v names below what v has.
 func (l *Loaded) base(v *viper.Viper) error {
-	layers := []struct {
+	type layer struct {
 		name, origin string
 		yaml         []byte
-	}{{"embedded", "default", embeddedYAML}}
+	}
+	layers := []layer{{"embedded", "default", embeddedYAML}}
 	switch p := v.Get("profile"); p {
 	case nil, "embedded":
 	case "paper":
-		layers = append(layers, struct {
-			name, origin string
-			yaml         []byte
-		}{"paper", "profile paper", paperYAML})
+		layers = append(layers, layer{"paper", "profile paper", paperYAML})
+	case "cluster":
+		layers = append(layers, layer{"cluster", "profile cluster", clusterYAML})
 	default:
-		return memtypes.BadField("configs.Load", "profile", fmt.Sprint(p), strings.Join(Profiles(), " or "))
+		return memtypes.BadField("configs.Load", "profile", fmt.Sprint(p), strings.Join(Profiles(), ", "))
 	}
 	for _, layer := range layers {
 		f, err := parseFile(layer.name+".yaml", layer.yaml)

@@ -1,8 +1,6 @@
 package configs
 
 import (
-	"os"
-	"strings"
 	"time"
 
 	"github.com/vimbank/vimbank/admit"
@@ -59,32 +57,13 @@ func (e *Embedder) Options() (openai.EmbedderOptions, error) {
 func (c *Completer) Options() (openai.Options, error) { return c.Endpoint.options("completer") }
 
 func (e *Endpoint) options(section string) (openai.Options, error) {
-	key, err := e.key(section)
+	key, err := e.credential(section).read()
 	return openai.Options{
 		APIKey: key.Reveal(), Timeout: e.Timeout, Concurrency: e.Concurrency,
 		Retry: &llm.RetryOptions{Tries: e.Tries},
 	}, err
 }
 
-// key finds the key where the settings say it is; none is fine. An empty
-// variable or file is not: whoever names one means to have a key.
-func (e *Endpoint) key(section string) (Secret, error) {
-	const op = "configs.Key"
-	switch {
-	case e.APIKeyEnv != "":
-		if v := strings.TrimSpace(os.Getenv(e.APIKeyEnv)); v != "" {
-			return NewSecret(v), nil
-		}
-		return Secret{}, memtypes.BadField(op, section+".api_key_env", e.APIKeyEnv+", which is empty", "the name of a variable that holds the key")
-	case e.APIKeyFile != "":
-		b, err := os.ReadFile(e.APIKeyFile)
-		if err != nil {
-			return Secret{}, memtypes.Errorf(op, memtypes.Invalid, "field %q: found %w, wanted a file that holds the key", section+".api_key_file", err)
-		}
-		if v := strings.TrimSpace(string(b)); v != "" {
-			return NewSecret(v), nil
-		}
-		return Secret{}, memtypes.BadField(op, section+".api_key_file", e.APIKeyFile+", which is empty", "a file that holds the key")
-	}
-	return e.APIKey, nil
+func (e *Endpoint) credential(section string) credential {
+	return credential{section, "api_key", e.APIKey, e.APIKeyEnv, e.APIKeyFile}
 }

@@ -19,7 +19,7 @@ func (l *Loaded) Print(w io.Writer) error {
 	for _, k := range keys() {
 		path, name := split(k.name)
 		value := reflect.ValueOf(l.Config).FieldByIndex(k.place).Interface()
-		if name == "base_url" {
+		if isAddress(k.name) {
 			value = withoutLogin(value.(string))
 		}
 		v := scalar(value)
@@ -35,18 +35,35 @@ func (l *Loaded) Print(w io.Writer) error {
 	return e.Close()
 }
 
-// withoutLogin hides the name and password of an address such as https://name:password@host/v1.
-func withoutLogin(address string) string {
+// isAddress reports whether the setting of that name holds addresses, within
+// which there may be a login.
+func isAddress(name string) bool {
+	return strings.HasSuffix(name, ".base_url") || name == "sparse.urls" || name == "dense.addr"
+}
+
+// withoutLogin hides name and password in addresses such as
+// https://name:password@host/v1, with commas between.
+func withoutLogin(addresses string) string {
+	var out []string
+	for _, address := range strings.Split(addresses, ",") {
+		out = append(out, hideLogin(address))
+	}
+	return strings.Join(out, ",")
+}
+
+func hideLogin(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
-	if !ok {
-		return address
+	if ok {
+		scheme += "://"
+	} else {
+		scheme, rest = "", address
 	}
 	host, path, _ := strings.Cut(rest, "/")
 	at := strings.LastIndexByte(host, '@')
 	if at < 0 {
 		return address
 	}
-	return strings.TrimSuffix(scheme+"://***"+host[at:]+"/"+path, "/")
+	return strings.TrimSuffix(scheme+"***"+host[at:]+"/"+path, "/")
 }
 
 // split parts "a.b.c" into "a.b" and "c".
