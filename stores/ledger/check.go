@@ -202,10 +202,7 @@ func (q *ListQuery) Check() error {
 func CheckLease(name, holder string, now time.Time, ttl time.Duration) error {
 	const op = "ledger.Acquire"
 	for _, p := range [][2]string{{"lease", name}, {"holder", holder}} {
-		if p[1] == "" {
-			return memtypes.BadField(op, p[0], p[1], "a name")
-		}
-		if err := checkString(op, p[0], p[1]); err != nil {
+		if err := checkName(op, p[0], p[1]); err != nil {
 			return err
 		}
 	}
@@ -216,6 +213,13 @@ func CheckLease(name, holder string, now time.Time, ttl time.Duration) error {
 		return err
 	}
 	return CheckTime(op, "expiry", now.Add(ttl))
+}
+
+func checkName(op, field, v string) error {
+	if v == "" {
+		return memtypes.BadField(op, field, v, "a name")
+	}
+	return checkString(op, field, v)
 }
 
 func checkString(op, field, v string) error {

@@ -54,6 +54,8 @@ func invariants() []invariant {
 		{"purged memories with content", "SELECT count(*) FROM log WHERE state = 2 AND (text IS NOT NULL OR extra IS NOT NULL OR session IS NOT NULL)"},
 		{"states that contradict the time of retirement", "SELECT count(*) FROM log WHERE state IS NOT NULL AND (state = 1) <> (retired IS NOT NULL)"},
 		{"entries filed that are no memory", "SELECT count(*) FROM log WHERE state IS NULL AND filed IS NOT NULL"},
+		{"debts of changes that were not drawn, or of none", `SELECT count(*) FROM owed o JOIN followers f ON f.no = o.follower
+			LEFT JOIN log l ON l.seq = o.seq WHERE o.seq > f.drawn OR o.first > o.seq OR l.id IS NOT o.id`},
 		{"tenants whose noted entry is not in the log", `SELECT count(*) FROM tenants t LEFT JOIN log l ON l.seq = t.head
 			WHERE t.head > 0 AND (l.seq IS NULL OR l.tenant <> t.no OR l.hash <> t.hash)`},
 	}

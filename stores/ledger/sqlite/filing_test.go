@@ -129,8 +129,8 @@ func TestMigration(t *testing.T) {
 	if err := db.Check(t.Context()); err != nil {
 		t.Errorf("Check: %v", err)
 	}
-	if s, err := db.Stats(t.Context()); err != nil || s.Schema != 2 {
-		t.Errorf("Stats: schema %d, %v; want 2", s.Schema, err)
+	if s, err := db.Stats(t.Context()); err != nil || s.Schema != 3 {
+		t.Errorf("Stats: schema %d, %v; want 3", s.Schema, err)
 	}
 }
 

@@ -79,7 +79,7 @@ func TestOpenRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			execSQL(t, file, "PRAGMA user_version = 99")
-		}, memtypes.Incompatible, "found schema version 99, wanted 1 to 2"},
+		}, memtypes.Incompatible, "found schema version 99, wanted 1 to 3"},
 		{"a folder", func(t *testing.T, _, file string) {
 			if err := os.Mkdir(file, 0o700); err != nil {
 				t.Fatal(err)

@@ -15,8 +15,9 @@ import (
 
 // reader is a bounded pool of connections that cannot write.
 type reader struct {
-	pool                                   *sql.DB
-	rowOf, rowsOf, before, behind, changes *sql.Stmt // prepared once on each connection, because they are asked often
+	pool *sql.DB
+	// Prepared once on each connection, because they are asked often.
+	rowOf, rowsOf, before, behind, changes, owes, revs *sql.Stmt
 
 	mu   sync.Mutex // held while last is in use, which one connection carries
 	conn *sql.Conn  // set apart, so that Head never waits for a long query
@@ -54,6 +55,8 @@ func (r *reader) texts() map[**sql.Stmt]string {
 		&r.rowsOf:  both(rowColumns, "memory_id", "m.state < 2 AND m.id IN (SELECT unhex(value) FROM json_each(?1))", ""),
 		&r.before:  neighbours("<", " ORDER BY 9 DESC, 10 DESC, 1 DESC"),
 		&r.behind:  neighbours(">", " ORDER BY 9, 10, 1"),
+		&r.owes:    owesText,
+		&r.revs:    revsText(),
 		&r.changes: "SELECT seq, id FROM log WHERE seq > ? ORDER BY seq LIMIT ? + 0",
 	}
 }

@@ -30,6 +30,8 @@ const (
 //     first, and many at once are filed, see filing.go. A sync of one commit
 //     then is of one page instead of four, of eight writers' of three instead of
 //     twenty-six.
+//   - since version 3 followers draw from the log what they owe, see outbox.go:
+//     an insert writes nothing for them.
 func ledgerSchema() []string {
 	return []string{`
 CREATE TABLE tenants (
@@ -127,7 +129,28 @@ CREATE TABLE filing (
 	one INTEGER PRIMARY KEY CHECK (one = 1),
 	seq INTEGER NOT NULL -- no memory up to here is loose
 ) STRICT;
-INSERT INTO filing SELECT 1, coalesce(max(seq), 0) FROM log;`}
+INSERT INTO filing SELECT 1, coalesce(max(seq), 0) FROM log;`, `
+CREATE TABLE followers (
+	no    INTEGER PRIMARY KEY,
+	name  TEXT NOT NULL UNIQUE,
+	drawn INTEGER NOT NULL -- it owes what changed up to here, as far as owed says so
+) STRICT;
+CREATE TABLE owed (
+	follower INTEGER NOT NULL REFERENCES followers(no),
+	id       BLOB NOT NULL,
+	first    INTEGER NOT NULL, -- no change before this one is owed
+	seq      INTEGER NOT NULL, -- the newest change that was drawn
+	since    INTEGER NOT NULL, -- the time of seq
+	ready    INTEGER NOT NULL, -- when it can be claimed: it is due, and nobody holds it
+	holder   TEXT NOT NULL,    -- empty: not claimed
+	tries    INTEGER NOT NULL,
+	dead     INTEGER,          -- when it was given up, 0 if that is not known; NULL: it is owed
+	reason   TEXT,
+	PRIMARY KEY (follower, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX owed_ready ON owed(follower, ready, first) WHERE dead IS NULL;
+CREATE INDEX owed_first ON owed(follower, first) WHERE dead IS NULL;
+CREATE INDEX owed_dead ON owed(follower, seq) WHERE dead IS NOT NULL;`}
 }
 
 // migrate brings the file that c has open to the newest version of steps, in

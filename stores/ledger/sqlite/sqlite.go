@@ -15,6 +15,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 	"path/filepath"
 	"sync"
 	"time"
@@ -74,6 +75,7 @@ type DB struct {
 	write    *writer // nil if readOnly
 	vectors  *vectors
 	scopes   *scopes
+	bell     bell
 
 	mu     sync.RWMutex // held for reading by every call; guards closed
 	closed bool
@@ -106,7 +108,7 @@ func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 func (db *DB) start(ctx context.Context, how access, opt *Options) (err error) {
 	path := filepath.Join(db.dir, ledgerFile)
 	if how == writable {
-		if db.write, err = startWriter(ctx, path, db.scopes, opt); err != nil {
+		if db.write, err = startWriter(ctx, path, db.scopes, &db.bell, opt); err != nil {
 			return err
 		}
 	}
@@ -128,6 +130,7 @@ func (db *DB) Close() error {
 		return nil
 	}
 	db.closed = true
+	db.bell.ring(math.MaxUint64) // who waits finds it closed
 	return fail("sqlite.Close", db.release())
 }
 

@@ -22,6 +22,10 @@ type statements struct {
 	setState, setPinned, revise, keep               *sql.Stmt
 	recall, strength, purge, purgeOld, forget, drop *sql.Stmt
 	lease, setLease, release, setRun, set, unset    *sql.Stmt
+	follow, unfollow, unowe, follower, drawn        *sql.Stmt
+	draw, claimable, claim                          *sql.Stmt
+	place, again, later, bury                       *sql.Stmt
+	revive, reviveSome                              *sql.Stmt
 }
 
 func (s *statements) texts() map[**sql.Stmt]string {
@@ -67,6 +71,22 @@ func (s *statements) texts() map[**sql.Stmt]string {
 			ON CONFLICT (id) DO UPDATE SET job = excluded.job, started = excluded.started, body = excluded.body`,
 		&s.set:   "INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
 		&s.unset: "DELETE FROM settings WHERE key = ?",
+
+		&s.follow:    "INSERT INTO followers (name, drawn) VALUES (?, ?) ON CONFLICT DO NOTHING",
+		&s.unfollow:  "DELETE FROM followers WHERE no = ?",
+		&s.unowe:     "DELETE FROM owed WHERE follower = ?",
+		&s.follower:  followerText,
+		&s.drawn:     "UPDATE followers SET drawn = ?2 WHERE no = ?1",
+		&s.draw:      drawText,
+		&s.claimable: "SELECT id, seq, tries" + claimableText,
+		&s.claim:     "UPDATE owed SET holder = ?4, ready = ?5 WHERE follower = ?1 AND id IN (SELECT id" + claimableText + ")",
+		&s.place:     "DELETE FROM owed WHERE follower = ?1 AND id = ?2 AND holder = ?3 AND seq = ?4",
+		&s.again: `UPDATE owed SET first = max(first, ?4 + 1), ready = since, holder = '', tries = 0
+			WHERE follower = ?1 AND id = ?2 AND holder = ?3 AND seq > ?4`,
+		&s.later:      "UPDATE owed SET ready = ?4, holder = '', tries = tries + 1, reason = ?5 WHERE follower = ?1 AND id = ?2 AND holder = ?3",
+		&s.bury:       "UPDATE owed SET dead = ?5, holder = '', reason = ?6 WHERE follower = ?1 AND id = ?2 AND holder = ?3 AND seq = ?4",
+		&s.revive:     "UPDATE owed SET dead = NULL, reason = NULL, tries = 0, ready = since WHERE follower = ?1 AND dead IS NOT NULL",
+		&s.reviveSome: "UPDATE owed SET dead = NULL, reason = NULL, tries = 0, ready = since WHERE follower = ?1 AND dead IS NOT NULL AND id IN (SELECT unhex(value) FROM json_each(?2))",
 	}
 }
 

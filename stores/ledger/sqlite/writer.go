@@ -38,6 +38,7 @@ type writer struct {
 	stopped chan struct{}
 	commits atomic.Int64
 	asked   atomic.Bool // somebody looked for memories since the last filing
+	bell    *bell       // rung when the log has grown
 
 	// Owned by who leads.
 	ends   ends
@@ -47,14 +48,14 @@ type writer struct {
 	erase  bool  // the WAL holds what was purged
 }
 
-func startWriter(ctx context.Context, path string, s *scopes, opt *Options) (*writer, error) {
+func startWriter(ctx context.Context, path string, s *scopes, b *bell, opt *Options) (*writer, error) {
 	pool, err := openPool(path, pragmas("busy_timeout", opt.Busy.Milliseconds(), "synchronous", 2, "foreign_keys", 0, // Check looks for broken ones
 		"secure_delete", 1, "wal_autocheckpoint", 0, "temp_store", 2, "cache_size", -8192))
 	if err != nil {
 		return nil, err
 	}
 	pool.SetMaxOpenConns(1)
-	w := &writer{pool: pool, scopes: s, busy: opt.Busy, reserve: reserve{path: path + "-wal"},
+	w := &writer{pool: pool, scopes: s, bell: b, busy: opt.Busy, reserve: reserve{path: path + "-wal"},
 		quiet: make(chan struct{}, 1), closing: make(chan struct{}), stopped: make(chan struct{})}
 	w.queue = newQueue(opt.Queue, w.serve)
 	if st, err := os.Stat(path + "-wal"); err == nil && st.Size() > 0 {
@@ -234,6 +235,7 @@ func (w *writer) transact(live []*write, more func() []*write, all bool) (err er
 	w.unfold, w.erase = true, w.erase || t.purged
 	w.ends.committed(w.conn)
 	w.commits.Add(1)
+	w.bell.ring(w.ends.last)
 	w.wake()
 	return nil
 }
