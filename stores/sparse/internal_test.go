@@ -148,14 +148,14 @@ func TestPruningChangesNothing(t *testing.T) {
 				rev++
 				docs = append(docs, randomDoc(t, r, r.IntN(6000), rev))
 			}
-			var gone []memtypes.ID
+			var gone []memtypes.Gone
 			for range 300 {
-				gone = append(gone, randomID(r.IntN(6000)))
+				gone = append(gone, memtypes.Gone{ID: randomID(r.IntN(6000)), Rev: rev})
 			}
 			if err := ix.Upsert(t.Context(), docs); err != nil {
 				t.Fatal(err)
 			}
-			if err := ix.Delete(t.Context(), gone, rev); err != nil {
+			if err := ix.Delete(t.Context(), gone); err != nil {
 				t.Fatal(err)
 			}
 			for tenant, s := range ix.shards {
@@ -236,7 +236,7 @@ func TestSearchWhileWriting(t *testing.T) {
 				if err := ix.Upsert(t.Context(), docs); err != nil {
 					t.Error(err)
 				}
-				if err := ix.Delete(t.Context(), []memtypes.ID{randomID(r.IntN(3000)), randomID(r.IntN(3000))}, rev); err != nil {
+				if err := ix.Delete(t.Context(), []memtypes.Gone{{ID: randomID(r.IntN(3000)), Rev: rev}, {ID: randomID(r.IntN(3000)), Rev: rev}}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -371,7 +371,7 @@ func TestDecodeDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ix.Delete(t.Context(), []memtypes.ID{randomID(3), randomID(99)}, 50)
+	ix.Delete(t.Context(), []memtypes.Gone{{ID: randomID(3), Rev: 50}, {ID: randomID(99), Rev: 50}})
 	payload, err := ix.encode()
 	if err != nil {
 		t.Fatal(err)
@@ -409,7 +409,7 @@ func FuzzDecode(f *testing.F) {
 		for i := range n {
 			ix.Upsert(context.Background(), []Doc{randomDoc(f, r, i, 1)})
 		}
-		ix.Delete(context.Background(), []memtypes.ID{randomID(3), randomID(99)}, 5)
+		ix.Delete(context.Background(), []memtypes.Gone{{ID: randomID(3), Rev: 5}, {ID: randomID(99), Rev: 5}})
 		payload, err := ix.encode()
 		if err != nil {
 			f.Fatal(err)

@@ -47,6 +47,7 @@ type Options struct {
 var (
 	_ Index       = (*Inverted)(nil)
 	_ Frequencies = (*Inverted)(nil)
+	_ Statistics  = (*Inverted)(nil)
 )
 
 // Open makes an empty index. o may be nil. The error is always nil; it is
@@ -186,7 +187,7 @@ func (ix *Inverted) Revs(ctx context.Context) iter.Seq2[Held, error] {
 		held, closed := make([]Held, 0, ix.live), ix.closed
 		for id, at := range ix.held {
 			if at.shard != nil {
-				held = append(held, Held{id, at.rev})
+				held = append(held, Held{ID: id, Rev: at.rev, Tenant: at.shard.tenant})
 			}
 		}
 		ix.mu.RUnlock()
@@ -224,28 +225,53 @@ func (ix *Inverted) Close() error {
 
 // DocFreq implements Frequencies.
 func (ix *Inverted) DocFreq(ctx context.Context, tenant string, f Field, tokens []string) ([]int, error) {
-	const op = "sparse.DocFreq"
+	counts := make([]int, len(tokens))
+	err := ix.describe(ctx, "sparse.DocFreq", tenant, f, func(s *shard, field int) {
+		for i, t := range tokens {
+			if l := s.list(field, t); l != nil {
+				counts[i] = int(l.df)
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return counts, nil
+}
+
+// Statistics implements the power of that name.
+func (ix *Inverted) Statistics(ctx context.Context, tenant string, f Field, tokens []string) (Stats, error) {
+	stats := Stats{DocFreq: make(map[string]int, len(tokens))}
+	err := ix.describe(ctx, "sparse.Statistics", tenant, f, func(s *shard, field int) {
+		stats.Docs, stats.Tokens = s.fields[field].docs, int(s.fields[field].tokens)
+		for _, t := range tokens {
+			if l := s.list(field, t); l != nil {
+				stats.DocFreq[t] = int(l.df)
+			}
+		}
+	})
+	if err != nil {
+		return Stats{}, err
+	}
+	return stats, nil
+}
+
+// describe shows a field of a tenant to look, if there is anything in it.
+func (ix *Inverted) describe(ctx context.Context, op, tenant string, f Field, look func(s *shard, field int)) error {
 	field, ok := f.place()
 	if !ok {
-		return nil, unknownField(op, f)
+		return unknownField(op, f)
 	}
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
 	if ctx.Err() != nil {
-		return nil, canceled(op, ctx)
+		return canceled(op, ctx)
 	}
 	if ix.closed {
-		return nil, closedError(op)
+		return closedError(op)
 	}
-	counts := make([]int, len(tokens))
-	s := ix.shards[tenant]
-	for i, t := range tokens {
-		if s == nil {
-			break
-		}
-		if l := s.list(field, t); l != nil {
-			counts[i] = int(l.df)
-		}
+	if s := ix.shards[tenant]; s != nil {
+		look(s, field)
 	}
-	return counts, nil
+	return nil
 }

@@ -28,6 +28,7 @@ func TestContract(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			sparsetest.Run(t, opener(tt.options))
 			sparsetest.RunExact(t, opener(tt.options))
+			sparsetest.RunStandIn(t, opener(tt.options))
 		})
 	}
 }

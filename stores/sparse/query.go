@@ -11,7 +11,8 @@ import (
 
 // Search implements Index. No terms, or none that the tenant's documents hold,
 // find nothing, without an error. K below 1, an unknown field, no scope, a
-// boost outside [0,1e6] and a weight outside (0,1] are Invalid.
+// boost outside [0,1e6], a weight outside (0,1] and negative Stats are Invalid;
+// a document frequency above the documents of the Stats counts as those.
 // A session is its name within the tenant.
 func (ix *Inverted) Search(ctx context.Context, q Query) ([]memtypes.Scored, error) {
 	const op = "sparse.Search"
@@ -74,6 +75,9 @@ func (q *Query) check(op string) error {
 	if q.Filter.Scope.IsZero() {
 		return memtypes.BadField(op, "filter.scope", memtypes.Remark("none"), "the scope to search in")
 	}
+	if s := q.Stats; s != nil && (s.Docs < 0 || s.Tokens < 0) {
+		return memtypes.BadField(op, "stats", memtypes.Remark(fmt.Sprintf("%d documents of %d tokens", s.Docs, s.Tokens)), "numbers from 0 up")
+	}
 	for i, t := range q.Terms {
 		if !(t.Boost >= 0 && t.Boost <= maxBoost) {
 			return memtypes.BadField(op, fmt.Sprintf("terms[%d].boost", i), t.Boost, "0 (for 1) to 1e6")
@@ -94,7 +98,12 @@ func (s *search) prepare(sh *shard, q *Query) bool {
 	if s.field.docs == 0 {
 		return false
 	}
-	s.inverse.set(float32(q.Field.B()), float32(float64(s.field.tokens)/float64(s.field.docs)))
+	s.foreign = nil
+	mean := float64(s.field.tokens) / float64(s.field.docs)
+	if o := q.Stats; o != nil && o.Docs > 0 && o.Tokens > 0 {
+		s.foreign, mean = o, float64(o.Tokens)/float64(o.Docs)
+	}
+	s.inverse.set(float32(q.Field.B()), float32(mean))
 	s.cursors, s.clauses = s.cursors[:0], s.clauses[:0]
 	for _, t := range merge(q.Terms) {
 		boost := float32(cmp.Or(t.Boost, 1))
@@ -140,7 +149,7 @@ func (s *search) addList(from int, token string, boost float32) {
 	if l == nil {
 		return
 	}
-	weight := boost * idf(s.field.docs, int(l.df))
+	weight := boost * s.idf(l, token)
 	for i := from; i < len(s.cursors); i++ {
 		if o := &s.cursors[i]; o.list == l {
 			o.weight = max(o.weight, weight)
@@ -148,6 +157,14 @@ func (s *search) addList(from int, token string, boost float32) {
 		}
 	}
 	s.cursors = append(s.cursors, cursor{list: l, weight: weight, clause: len(s.clauses), bounded: -1})
+}
+
+// idf is that of l, which is the list of token, by the statistics of the query.
+func (s *search) idf(l *list, token string) float32 {
+	if o := s.foreign; o != nil {
+		return idf(o.Docs, min(max(o.DocFreq[token], 0), o.Docs))
+	}
+	return idf(s.field.docs, int(l.df))
 }
 
 // merge adds up the boosts of terms that are alike, as Lucene does with a word

@@ -62,15 +62,15 @@ func (r *reborn) Upsert(ctx context.Context, docs []sparse.Doc) error {
 	return r.write(func(ix *sparse.Inverted) error { return ix.Upsert(ctx, docs) })
 }
 
-func (r *reborn) Delete(ctx context.Context, ids []memtypes.ID, rev uint64) error {
-	return r.write(func(ix *sparse.Inverted) error { return ix.Delete(ctx, ids, rev) })
+func (r *reborn) Delete(ctx context.Context, gone []memtypes.Gone) error {
+	return r.write(func(ix *sparse.Inverted) error { return ix.Delete(ctx, gone) })
 }
 
 func (r *reborn) Search(ctx context.Context, q sparse.Query) ([]memtypes.Scored, error) {
 	return r.now().Search(ctx, q)
 }
 func (r *reborn) Revs(ctx context.Context) iter.Seq2[sparse.Held, error] { return r.now().Revs(ctx) }
-func (r *reborn) Len() int                                               { return r.now().Len() }
+func (r *reborn) Len(ctx context.Context) (int, error)                   { return r.now().Len(ctx) }
 func (r *reborn) Close() error                                           { return r.now().Close() }
 
 // TestLoadedIndexGoesOn: a loaded index answers, and takes writes, as the
@@ -98,11 +98,11 @@ func saved(t *testing.T) (*sparse.Inverted, string) {
 	for i := range 100 { // beyond what a posting can say
 		docs[5].Fields[sparse.Text] = append(docs[5].Fields[sparse.Text], fmt.Sprint("w", i/90))
 	}
-	gone := []memtypes.ID{docs[0].ID, docs[699].ID, docs[350].ID, "never-held"}
+	gone := []memtypes.Gone{{ID: docs[0].ID, Rev: 1 << 40}, {ID: docs[699].ID, Rev: 1 << 40}, {ID: docs[350].ID, Rev: 1 << 40}, {ID: "never-held", Rev: 1 << 40}}
 	if err := ix.Upsert(t.Context(), docs); err != nil {
 		t.Fatal(err)
 	}
-	if err := ix.Delete(t.Context(), gone, 1<<40); err != nil {
+	if err := ix.Delete(t.Context(), gone); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "sparse.snapshot")
@@ -138,7 +138,7 @@ func TestSaveAndLoad(t *testing.T) {
 	if err := loaded.Upsert(t.Context(), late); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := loaded.Len(), ix.Len(); got != want {
+	if got, want := must(loaded.Len(t.Context())), must(ix.Len(t.Context())); got != want {
 		t.Errorf("Len after a late write of a deleted memory = %d, want %d", got, want)
 	}
 	again := filepath.Join(t.TempDir(), "again")

@@ -24,6 +24,7 @@ type search struct {
 	place      int
 	field      *postings
 	inverse    norms
+	foreign    *Stats // the query's own, if it has some
 	exhaustive bool
 
 	cursors  []cursor // all lists, by clause
@@ -96,7 +97,7 @@ type clause struct {
 func (s *search) release() {
 	clear(s.cursors)
 	clear(s.order)
-	s.shard, s.field, s.lengths, s.top.docs = nil, nil, nil, nil
+	s.shard, s.field, s.lengths, s.top.docs, s.foreign = nil, nil, nil, nil, nil
 	if cap(s.tables) > 256 {
 		s.tables = nil
 	}

@@ -40,8 +40,8 @@ const K1 = 1.2
 
 // Doc is what an index keeps of a memory.
 type Doc struct {
-	ID     memtypes.ID
-	Rev    uint64 // the memory's revision
+	ID  memtypes.ID
+	Rev uint64 // the memory's revision
 	// Cause is the change for which the doc was made, where that is newer than
 	// Rev: its context depends on its neighbours. The higher of both says how
 	// new a doc is; an index that one process alone feeds, in order, may look
@@ -77,7 +77,9 @@ type Query struct {
 	K      int             // at least 1
 	Filter memtypes.Filter // applied inside the index; its Scope must be given
 	// Stats, unless nil, take the place of the index's own: so a small index
-	// scores its documents as if they stood in a large one.
+	// scores its documents as if they stood in a large one. Without documents
+	// or tokens they are as nil. An index that cannot is Invalid: one whose
+	// service scores by itself.
 	Stats *Stats
 	// BySession returns only the best memory of each session (memories without
 	// a session each stand for themselves).

@@ -70,10 +70,32 @@ func upsert(tb fataler, ix sparse.Index, docs ...sparse.Doc) {
 	}
 }
 
+func gone(tenant string, rev uint64, ids ...memtypes.ID) []memtypes.Gone {
+	out := make([]memtypes.Gone, len(ids))
+	for i, id := range ids {
+		out[i] = memtypes.Gone{ID: id, Tenant: tenant, Rev: rev}
+	}
+	return out
+}
+
+// remove deletes memories of the default tenant.
 func remove(tb fataler, ix sparse.Index, rev uint64, ids ...memtypes.ID) {
 	tb.Helper()
-	if err := ix.Delete(context.Background(), ids, rev); err != nil {
+	removeOf(tb, ix, memtypes.DefaultTenant, rev, ids...)
+}
+
+func removeOf(tb fataler, ix sparse.Index, tenant string, rev uint64, ids ...memtypes.ID) {
+	tb.Helper()
+	if err := ix.Delete(context.Background(), gone(tenant, rev, ids...)); err != nil {
 		tb.Fatalf("Delete: %v", err)
+	}
+}
+
+// holds checks how many memories ix holds.
+func holds(tb fataler, ix sparse.Index, want int) {
+	tb.Helper()
+	if got, err := ix.Len(context.Background()); err != nil || got != want {
+		tb.Fatalf("Len = %d, %v, want %d", got, err, want)
 	}
 }
 

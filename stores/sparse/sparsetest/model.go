@@ -12,8 +12,9 @@ import (
 // model is what an Index means, written for the reader: every document is
 // looked at for every query, in double precision.
 type model struct {
-	docs map[memtypes.ID]sparse.Doc
-	gone map[memtypes.ID]uint64
+	docs  map[memtypes.ID]sparse.Doc
+	gone  map[memtypes.ID]uint64
+	stats *statistics // in the place of those of docs
 }
 
 func newModel() *model {
@@ -79,6 +80,9 @@ type statistics struct {
 }
 
 func (m *model) statistics(tenant string, f sparse.Field) statistics {
+	if m.stats != nil {
+		return *m.stats
+	}
 	s := statistics{df: map[string]float64{}}
 	for _, d := range m.docs {
 		tokens := d.Fields[f]

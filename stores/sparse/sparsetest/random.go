@@ -35,8 +35,18 @@ func drawFacets(r *rapid.T) memtypes.Facets {
 	}
 }
 
+// tenantOf is whose memory the n-th is: that never changes.
+func tenantOf(n int) string {
+	if n%3 == 0 {
+		return "acme"
+	}
+	return memtypes.DefaultTenant
+}
+
 func drawDoc(r *rapid.T, n int) sparse.Doc {
 	d := sparse.Doc{ID: id(n), Rev: uint64(rapid.IntRange(1, 5).Draw(r, "rev")), Facets: drawFacets(r), Fields: map[sparse.Field][]string{}}
+	s := d.Facets.Scope
+	d.Facets.Scope = scope(r, tenantOf(n), s.User(), s.Agent(), s.Run())
 	for _, f := range sparse.Fields() {
 		if rapid.IntRange(0, 3).Draw(r, "has "+string(f)) > 0 {
 			d.Fields[f] = drawTokens(r, 12)
@@ -131,19 +141,16 @@ func randomHistory(t *testing.T, open func(testing.TB) sparse.Index) {
 				m.upsert(ds)
 			},
 			"delete": func(r *rapid.T) {
-				ids := []memtypes.ID{id(rapid.IntRange(1, most).Draw(r, "id")), id(rapid.IntRange(1, most).Draw(r, "id"))}
-				rev := uint64(rapid.IntRange(1, 5).Draw(r, "rev"))
-				remove(r, ix, rev, ids...)
-				m.remove(ids, rev)
+				n, rev := rapid.IntRange(1, most).Draw(r, "id"), uint64(rapid.IntRange(1, 5).Draw(r, "rev"))
+				removeOf(r, ix, tenantOf(n), rev, id(n))
+				m.remove([]memtypes.ID{id(n)}, rev)
 			},
 			"search": func(r *rapid.T) {
 				q := drawQuery(r, most)
 				agree(r, m, q, search(r, ix, q))
 			},
 			"": func(r *rapid.T) {
-				if got, want := ix.Len(), len(m.docs); got != want {
-					r.Fatalf("Len = %d, want %d", got, want)
-				}
+				holds(r, ix, len(m.docs))
 			},
 		})
 	})
@@ -184,7 +191,7 @@ func concurrent(t *testing.T, open func(testing.TB) sparse.Index) {
 	}
 	wg.Go(func() {
 		for i := range rounds {
-			if err := ix.Delete(t.Context(), []memtypes.ID{id(90 + i)}, 1); err != nil {
+			if err := ix.Delete(t.Context(), gone(memtypes.DefaultTenant, 1, id(90+i))); err != nil {
 				t.Errorf("Delete: %v", err)
 			}
 			for _, err := range ix.Revs(t.Context()) {

@@ -3,7 +3,8 @@
 //
 // Scores are compared with a tolerance of one part in 10^5, since backends
 // compute in single precision. [RunExact] is for backends that promise more:
-// statistics that are true after every write, and that are a tenant's own.
+// statistics that are true after every write, and that are a tenant's own; and
+// [RunStandIn] for those that can score by another's.
 package sparsetest
 
 import (
@@ -40,6 +41,7 @@ func Run(t *testing.T, open func(testing.TB) sparse.Index) {
 		{"TenantsApart", tenantsApart},
 		{"BySession", bySession},
 		{"DocFreq", docFreq},
+		{"Statistics", describes},
 		{"CanceledContext", canceledContext},
 		{"Closed", closed},
 		{"Concurrent", concurrent},
@@ -54,6 +56,17 @@ func RunExact(t *testing.T, open func(testing.TB) sparse.Index) {
 		{"StatisticsAfterReplace", statisticsAfterReplace},
 		{"TenantsDoNotShareStatistics", tenantsDoNotShareStatistics},
 		{"RandomHistory", randomHistory},
+	})
+}
+
+// RunStandIn checks what an index promises that can stand in for a part of
+// another one: it scores by that one's statistics, and takes an ID from
+// whichever tenant it comes.
+func RunStandIn(t *testing.T, open func(testing.TB) sparse.Index) {
+	run(t, open, []test{
+		{"QueryStats", queryStats},
+		{"TenantMoves", tenantMoves},
+		{"RandomStandIn", randomStandIn},
 	})
 }
 
