@@ -132,7 +132,7 @@ func TestStats(t *testing.T) {
 	if d := gocmp.Diff(want, s.Counts); d != "" {
 		t.Errorf("counts (-want +got):\n%s", d)
 	}
-	if s.Head != 32 || s.Schema != 2 || s.Bytes < 20<<10 {
+	if s.Head != 22 || s.Schema != 3 || s.Bytes < 20<<10 {
 		t.Errorf("Stats = %+v, want head 22, schema 3, some bytes", s)
 	}
 	if got, want := s.Counts[1].String(), "1 retired dialogue of default"; got != want {
