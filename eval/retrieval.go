@@ -26,6 +26,9 @@ type Options struct {
 	Profiles []string // empty: default
 	// Open makes a fresh, empty engine in dir.
 	Open func(ctx context.Context, dir string) (*engine.Engine, error)
+	// Filled, if given, is called when an engine holds the items of a bank and
+	// before it is asked: to wait until an index that follows has them.
+	Filled func(ctx context.Context, e *engine.Engine) error
 	// Progress, if given, is told how many probes are done of how many.
 	Progress func(set string, done, total int)
 }
@@ -112,7 +115,7 @@ func ask(ctx context.Context, b *bank, profiles []string, o *Options, each func(
 	if err != nil {
 		return err
 	}
-	keys, err := fill(ctx, e, b, scope)
+	keys, err := fill(ctx, e, b, scope, o.Filled)
 	if err != nil {
 		return err
 	}
@@ -142,7 +145,7 @@ const fillBatch = 512
 // fill remembers the items of b and returns which item each memory is. An item
 // that admission refuses stays out, as it would for any user; its evidence
 // then counts as not found.
-func fill(ctx context.Context, e *engine.Engine, b *bank, scope memtypes.Scope) (map[memtypes.ID]string, error) {
+func fill(ctx context.Context, e *engine.Engine, b *bank, scope memtypes.Scope, filled func(context.Context, *engine.Engine) error) (map[memtypes.ID]string, error) {
 	items := map[memtypes.ID]string{}
 	for chunk := range slices.Chunk(b.items, fillBatch) {
 		drafts := make([]memtypes.Draft, len(chunk))
@@ -158,7 +161,10 @@ func fill(ctx context.Context, e *engine.Engine, b *bank, scope memtypes.Scope) 
 			items[r.ID] = chunk[r.Draft].ID
 		}
 	}
-	return items, nil
+	if filled == nil {
+		return items, nil
+	}
+	return items, filled(ctx, e)
 }
 
 // ranked are the items of hits in order. A long item is found by its pieces

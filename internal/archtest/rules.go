@@ -6,7 +6,7 @@ func VIMBank() Rules {
 	return Rules{
 		Module:    "github.com/vimbank/vimbank",
 		Rooms:     rooms(),
-		Tests:     []string{"memtypes", "llm", "llm/llmtest", "stores/ledger", "stores/ledger/ledgertest", "stores/dense", "stores/dense/densetest", "stores/sparse", "stores/sparse/sparsetest"},
+		Tests:     []string{"memtypes", "llm", "llm/llmtest", "stores/ledger", "stores/ledger/ledgertest", "stores/dense", "stores/dense/densetest", "stores/sparse", "stores/sparse/sparsetest", "internal/live"},
 		TestRooms: testRooms(),
 		Gates:     gates(),
 		TestLibs: []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak", "pgregory.net/rapid",
@@ -59,6 +59,7 @@ func rooms() map[string][]string {
 		// What only tests use.
 		"internal/archtest": {},
 		"internal/docs":     {},
+		"internal/live":     {},
 	}
 }
 
@@ -83,6 +84,9 @@ func gates() map[string][]string {
 	indexes := []string{"stores/dense", "stores/sparse", "stores/facet"}
 	command := []string{"cmd/vimbank"}
 	return map[string][]string{
+		"github.com/Shopify/toxiproxy/v2":     {"internal/live"},
+		"github.com/prometheus/client_golang": {"internal/live", "server/admin"},
+		"github.com/rs/zerolog":               {"internal/live"},
 		"modernc.org/sqlite":                  {"stores/ledger/sqlite"},
 		"github.com/RoaringBitmap/roaring/v2": indexes,
 		"github.com/clipperhouse/uax29/v2":    {"stores/sparse"},
