@@ -10,7 +10,7 @@ func VIMBank() Rules {
 		TestRooms: testRooms(),
 		Gates:     gates(),
 		TestLibs: []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak", "pgregory.net/rapid",
-			"golang.org/x/sys", "go.yaml.in/yaml/v3"},
+			"golang.org/x/sys", "go.yaml.in/yaml/v3", "github.com/prometheus/client_golang/prometheus/testutil"},
 		Pure:  []string{"memtypes", "fusion", "forgetting", "segment", "timeword", "admit", "stores/facet", "stores/ledger"},
 		Clock: []string{"engine", "eval", "upkeep", "cmd/vimbank"},
 	}
@@ -53,6 +53,7 @@ func rooms() map[string][]string {
 		"configs": {"memtypes", "fusion", "forgetting", "admit", "llm", "llm/openai", "upkeep"},
 		"bank": {"memtypes", "engine", "llm", "llm/local", "upkeep", "stores/ledger", "stores/ledger/sqlite",
 			"stores/dense", "stores/sparse"},
+		"server/admin": {"memtypes"},
 		"cmd/vimbank": {"memtypes", "fusion", "forgetting", "timeword", "engine", "bank", "configs", "eval", "ingest",
 			"sample", "upkeep", "llm", "llm/local", "llm/openai", "stores/ledger", "stores/dense"},
 
