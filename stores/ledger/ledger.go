@@ -202,7 +202,8 @@ type Feed interface {
 	// every recall asks it.
 	Head(ctx context.Context) (uint64, error)
 	// Wait returns when there is a change after seq, whichever process made
-	// it, or ctx ends (Canceled). It may return early for no reason.
+	// it, when ctx ends (Canceled), or when the ledger is closed (Unavailable):
+	// Close does not wait for it. It may return early for no reason.
 	Wait(ctx context.Context, after uint64) error
 }
 
@@ -307,7 +308,7 @@ type Verdict string
 // The verdicts.
 const (
 	Placed Verdict = "placed" // the index has it, or something newer
-	Later  Verdict = "later"  // not now: due again at Settled.At
+	Later  Verdict = "later"  // not now: due again at Settled.At, and not before if it changes meanwhile
 	Poison Verdict = "poison" // never: a dead letter, until it is revived or the memory changes
 )
 
