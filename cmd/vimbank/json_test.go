@@ -40,7 +40,7 @@ func TestJSONOfEveryCommand(t *testing.T) {
 		"vimbank restore": {{"--user", "ann", gone}},
 		"vimbank decay":   {{}, {"--apply"}, {"--runs"}, {"--now", "+90d"}},
 		"vimbank curve":   {{}, {"--user", "ann", id}}, "vimbank upkeep": {{"--once"}, {"--list"}},
-		"vimbank rebuild": {{}}, "vimbank reconcile": {{}, {"--repair"}}, "vimbank export": {{"--user", "ann"}}, "vimbank doctor": {{}},
+		"vimbank rebuild": {{}}, "vimbank reconcile": {{}, {"--repair"}}, "vimbank export": {{"--user", "ann"}}, "vimbank doctor": {{}}, "vimbank health": {{serveHealth(t)}},
 		"vimbank eval retrieval": {{"--data", filepath.Dir(items)}}, "vimbank config print": {{}}, "vimbank config profiles": {{}},
 		"vimbank version": {{}}, "vimbank tour": {{}},
 	}

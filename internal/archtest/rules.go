@@ -55,7 +55,7 @@ func rooms() map[string][]string {
 			"stores/dense", "stores/sparse"},
 		"server/admin": {"memtypes"},
 		"cmd/vimbank": {"memtypes", "fusion", "forgetting", "timeword", "engine", "bank", "configs", "eval", "ingest",
-			"sample", "upkeep", "llm", "llm/local", "llm/openai", "stores/ledger", "stores/dense"},
+			"sample", "upkeep", "llm", "llm/local", "llm/openai", "stores/ledger", "stores/dense", "server/admin"},
 
 		// What only tests use.
 		"internal/archtest": {},
