@@ -73,7 +73,7 @@ func (s *Sparse) rules() []rule {
 		one("sparse.tenancy", s.Tenancy, "index", "shared"),
 		whole("sparse.shards", s.Shards, 1, 1024),
 		whole("sparse.replicas", s.Replicas, 0, 64),
-		long("sparse.refresh", s.Refresh),
+		one("sparse.refresh", s.Refresh, "wait_for", "immediate"),
 		long("sparse.timeout", s.Timeout),
 	)
 }

@@ -74,7 +74,7 @@ type Sparse struct {
 	Tenancy      string        `yaml:"tenancy"` // index or shared
 	Shards       int           `yaml:"shards"`
 	Replicas     int           `yaml:"replicas"` // copies of each shard besides itself
-	Refresh      time.Duration `yaml:"refresh"`  // until what is written can be searched
+	Refresh      string        `yaml:"refresh"`  // wait_for or immediate: when what is written can be searched
 	Timeout      time.Duration `yaml:"timeout"`  // of one request
 }
 
