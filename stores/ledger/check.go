@@ -215,6 +215,27 @@ func CheckLease(name, holder string, now time.Time, ttl time.Duration) error {
 	return CheckTime(op, "expiry", now.Add(ttl))
 }
 
+// CheckLeases refuses leases that nobody can have held.
+func CheckLeases(op string, leases []Lease) error {
+	for _, l := range leases {
+		if err := checkName(op, "lease", l.Name); err != nil {
+			return err
+		}
+		if err := checkString(op, "holder", l.Holder); err != nil {
+			return err
+		}
+		if l.Fence == 0 || l.Fence > 1<<62 {
+			return memtypes.BadField(op, "fence", l.Fence, "1 or more")
+		}
+		if !l.Expires.IsZero() {
+			if err := CheckTime(op, "expiry", l.Expires); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func checkName(op, field, v string) error {
 	if v == "" {
 		return memtypes.BadField(op, field, v, "a name")

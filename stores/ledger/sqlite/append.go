@@ -54,7 +54,7 @@ func (db *DB) Append(ctx context.Context, b ledger.Batch) ([]ledger.Result, erro
 // ready is an edit with its memory in the file's form.
 type ready struct {
 	*ledger.Edit
-	id uid
+	id ledger.Key
 	content
 }
 
@@ -63,7 +63,7 @@ func readyAll(b *ledger.Batch) ([]ready, error) {
 	for i := range b.Edits {
 		e := &b.Edits[i]
 		out[i].Edit = e
-		out[i].id, _ = uidOf(e.Memory.ID) // Check has seen it
+		out[i].id, _ = ledger.KeyOf(e.Memory.ID) // Check has seen it
 		if e.Op != ledger.Insert && e.Op != ledger.Revise {
 			continue
 		}
@@ -177,17 +177,17 @@ func (t *tx) insert(b *ledger.Batch, e *ready) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	added, err := t.w.stmts.insert.exec(append(n.args(no.tenant), int64(n.seq), no.scope, int64(kindNumber(m.Kind)), int64(layerNumber(m.Layer)),
+	added, err := t.w.stmts.insert.exec(append(n.args(no.tenant), int64(n.Seq), no.scope, int64(kindNumber(m.Kind)), int64(layerNumber(m.Layer)),
 		e.session, e.sec, e.nsec, e.dated, m.Strength.Pinned, e.text, orNull(e.extra.String))...)
 	if added == 0 || err != nil {
 		return 0, err
 	}
 	t.w.ends.advance(h, n)
-	t.w.ends.loose[e.id] = n.seq
+	t.w.ends.loose[e.id] = n.Seq
 	if m.Strength.Recalls > 0 || !m.Strength.LastRecall.IsZero() {
-		_, err = t.w.stmts.strength.Exec(n.seq, m.Strength.Recalls, nanos(m.Strength.LastRecall))
+		_, err = t.w.stmts.strength.Exec(n.Seq, m.Strength.Recalls, nanos(m.Strength.LastRecall))
 	}
-	return n.seq, err
+	return n.Seq, err
 }
 
 // again inserts a memory whose ID may be known: a purged one anew, a retired

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vimbank/vimbank/memtypes"
+	"github.com/vimbank/vimbank/stores/ledger"
 )
 
 // Around returns the neighbours of a memory in its session; see ledger.Memories.
@@ -14,7 +15,7 @@ func (db *DB) Around(ctx context.Context, id memtypes.ID, n int) (out []memtypes
 	if n < 0 {
 		return nil, memtypes.BadField(op, "n", n, "0 or more")
 	}
-	u, ok := uidOf(id)
+	u, ok := ledger.KeyOf(id)
 	if !ok {
 		return nil, nil
 	}
@@ -28,7 +29,7 @@ func (db *DB) Around(ctx context.Context, id memtypes.ID, n int) (out []memtypes
 	return out, err
 }
 
-func (r *reader) around(ctx context.Context, id uid, n int) ([]*row, error) {
+func (r *reader) around(ctx context.Context, id ledger.Key, n int) ([]*row, error) {
 	own, err := scanRow(r.rowOf.QueryRowContext(ctx, id[:]).Scan)
 	if noRows(err) {
 		return nil, nil

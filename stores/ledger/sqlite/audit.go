@@ -3,7 +3,6 @@ package sqlite
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"fmt"
 	"math"
@@ -55,7 +54,7 @@ func scanEntry(scan func(...any) error) (e ledger.Entry, err error) {
 	var at int64
 	var id []byte
 	if err = scan(&e.Seq, &at, &e.Actor, &op, &id, &e.RunID, &e.Reason); err == nil {
-		e.Op, e.At, e.ID = opNumbers[op], moment(at), uid(id).text()
+		e.Op, e.At, e.ID = ledger.OpNumbered(op), moment(at), ledger.Key(id).ID()
 	}
 	return e, err
 }
@@ -108,21 +107,20 @@ func (v *verifier) walk(rows *sql.Rows) error {
 	for rows.Next() {
 		var e entry
 		var id, hash []byte
-		if err := rows.Scan(&e.seq, &e.prev, &e.was, &e.op, &id, &e.at, &e.actor, &e.run, &e.reason, &hash); err != nil {
+		if err := rows.Scan(&e.Seq, &e.Prev, &e.Was, &e.Op, &id, &e.At, &e.Actor, &e.RunID, &e.Reason, &hash); err != nil {
 			return err
 		}
-		if e.prev != v.seq || len(id) != len(e.id) {
-			return v.broken(e.seq, fmt.Sprintf("found it following %d, wanted %d", e.prev, v.seq))
+		if e.Prev != v.seq || len(id) != len(e.ID) {
+			return v.broken(e.Seq, fmt.Sprintf("found it following %d, wanted %d", e.Prev, v.seq))
 		}
-		e.id = uid(id)
-		v.buf = e.bytes(v.buf[:0], v.tenant, v.hash)
-		if sum := sha256.Sum256(v.buf); !bytes.Equal(sum[:], hash) {
-			return v.broken(e.seq, fmt.Sprintf("found hash %x, wanted %x", hash, sum))
+		e.ID = ledger.Key(id)
+		if e.hash, v.buf = e.Sum(v.buf, v.tenant, v.hash); !bytes.Equal(e.hash[:], hash) {
+			return v.broken(e.Seq, fmt.Sprintf("found hash %x, wanted %x", hash, e.hash))
 		}
-		if e.seq == v.noted && !bytes.Equal(hash, v.noteHash) {
-			return v.broken(e.seq, fmt.Sprintf("found hash %x, wanted %x as noted", hash, v.noteHash))
+		if e.Seq == v.noted && !bytes.Equal(hash, v.noteHash) {
+			return v.broken(e.Seq, fmt.Sprintf("found hash %x, wanted %x as noted", hash, v.noteHash))
 		}
-		v.seq, v.hash = e.seq, hash
+		v.seq, v.hash = e.Seq, hash
 	}
 	return rows.Err()
 }

@@ -4,6 +4,8 @@ import (
 	"database/sql"
 
 	driver "modernc.org/sqlite"
+
+	"github.com/vimbank/vimbank/stores/ledger"
 )
 
 // saveEvery is after how many entries of the log the ends of the trails are
@@ -19,8 +21,8 @@ type ends struct {
 	last    uint64 // the newest number
 	saved   uint64 // the tenants' rows are true up to here
 	heads   map[int64]*head
-	filed   uint64         // no memory up to here is loose
-	loose   map[uid]uint64 // the loose ones, and some that another process filed: their entry
+	filed   uint64                // no memory up to here is loose
+	loose   map[ledger.Key]uint64 // the loose ones, and some that another process filed: their entry
 }
 
 // head is the end of one tenant's trail.
@@ -39,7 +41,7 @@ func (e *ends) refresh(c *sql.Conn, s *statements) error {
 		return err
 	}
 	if !e.known || full {
-		*e = ends{heads: map[int64]*head{}, loose: map[uid]uint64{}}
+		*e = ends{heads: map[int64]*head{}, loose: map[ledger.Key]uint64{}}
 		if err := s.saved.QueryRow().Scan(&e.saved); err != nil {
 			return err
 		}
@@ -64,7 +66,7 @@ func (e *ends) refresh(c *sql.Conn, s *statements) error {
 		h.seq, h.hash, h.unsaved = n.seq, n.hash, true
 		e.last = n.seq
 		if n.loose != nil {
-			e.loose[uid(n.loose)] = n.seq
+			e.loose[ledger.Key(n.loose)] = n.seq
 		}
 	}
 	e.known = true
@@ -98,7 +100,7 @@ func (e *ends) head(tenant int64, s *statements) (*head, error) {
 
 // advance makes n, which is in the log now, the end of h and of the log.
 func (e *ends) advance(h *head, n *entry) {
-	h.seq, h.hash, h.unsaved, e.last = n.seq, n.hash[:], true, n.seq
+	h.seq, h.hash, h.unsaved, e.last = n.Seq, n.hash[:], true, n.Seq
 }
 
 // save writes the ends to the tenants' rows if it is time.

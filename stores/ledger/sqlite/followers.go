@@ -164,7 +164,7 @@ func scanLetter(scan func(...any) error) (l ledger.Letter, err error) {
 	var id []byte
 	var at int64
 	if err = scan(&id, &l.Seq, &l.Tries, &at, &l.Reason); err == nil {
-		l.ID = uid(id).text()
+		l.ID = ledger.Key(id).ID()
 		if at > 0 {
 			l.At = moment(at)
 		}

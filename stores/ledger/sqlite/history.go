@@ -21,7 +21,7 @@ func (db *DB) History(ctx context.Context, scope memtypes.Scope, id memtypes.ID)
 	if scope.IsZero() {
 		return nil, memtypes.BadField(op, "scope", memtypes.Remark("none of user, agent, run"), "at least one of them")
 	}
-	u, ok := uidOf(id)
+	u, ok := ledger.KeyOf(id)
 	if !ok {
 		return nil, nil
 	}
@@ -53,7 +53,7 @@ type replaced struct {
 	content
 }
 
-func (r *reader) past(ctx context.Context, id uid) (h past, err error) {
+func (r *reader) past(ctx context.Context, id ledger.Key) (h past, err error) {
 	tx, err := r.pool.BeginTx(ctx, nil)
 	if err != nil {
 		return h, err
@@ -105,7 +105,7 @@ func scanRevision(scan func(...any) error) (r ledger.Revision, err error) {
 	var op int
 	var at int64
 	if err = scan(&r.Rev, &op, &at, &r.Actor, &r.RunID, &r.Reason); err == nil {
-		r.Op, r.At = opNumbers[op], moment(at)
+		r.Op, r.At = ledger.OpNumbered(op), moment(at)
 	}
 	return r, err
 }

@@ -201,14 +201,14 @@ func cursorOf(m *memtypes.Memory) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "1 %d %d %s", at.Unix(), at.Nanosecond(), m.ID))
 }
 
-func readCursor(s string) (sec int64, nsec int, id uid, err error) {
+func readCursor(s string) (sec int64, nsec int, id ledger.Key, err error) {
 	var version int
 	var text string
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err == nil {
 		_, err = fmt.Sscanf(string(b), "%d %d %d %s", &version, &sec, &nsec, &text)
 	}
-	id, ok := uidOf(memtypes.ID(text))
+	id, ok := ledger.KeyOf(memtypes.ID(text))
 	if err != nil || version != 1 || !ok {
 		return 0, 0, id, memtypes.BadField("sqlite.List", "cursor", s, "the Next of an earlier page")
 	}

@@ -95,7 +95,7 @@ func (t *tx) claim(f *follower, holder string, now, until time.Time, limit int) 
 func scanIntent(scan func(...any) error) (i ledger.Intent, err error) {
 	var id []byte
 	if err = scan(&id, &i.Seq, &i.Tries); err == nil {
-		i.ID = uid(id).text()
+		i.ID = ledger.Key(id).ID()
 	}
 	return i, err
 }
@@ -122,7 +122,7 @@ func (db *DB) Settle(ctx context.Context, name, holder string, settled []ledger.
 
 // settle changes nothing of what holder does not hold.
 func (t *tx) settle(f *follower, holder string, s *ledger.Settled) error {
-	id, _ := uidOf(s.ID) // CheckSettled has seen it
+	id, _ := ledger.KeyOf(s.ID) // CheckSettled has seen it
 	st := &t.w.stmts
 	switch s.Verdict {
 	case ledger.Later:

@@ -120,7 +120,7 @@ func (db *DB) Changes(ctx context.Context, after uint64, limit int) (changes []l
 func scanChange(scan func(...any) error) (c ledger.Change, err error) {
 	var id []byte
 	if err = scan(&c.Seq, &id); err == nil {
-		c.ID = uid(id).text()
+		c.ID = ledger.Key(id).ID()
 	}
 	return c, err
 }
@@ -164,7 +164,7 @@ func idsJSON(ids []memtypes.ID) string {
 	var b strings.Builder
 	b.WriteByte('[')
 	for _, id := range ids {
-		u, ok := uidOf(id)
+		u, ok := ledger.KeyOf(id)
 		if !ok {
 			continue
 		}

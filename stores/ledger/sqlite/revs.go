@@ -20,7 +20,7 @@ func (db *DB) Revs(ctx context.Context, after memtypes.ID, limit int) (list []le
 	}
 	from := []byte{}
 	if after != "" {
-		id, ok := uidOf(after)
+		id, ok := ledger.KeyOf(after)
 		if !ok {
 			return nil, memtypes.BadField(op, "after", string(after), "the ID of a memory, or nothing")
 		}
@@ -56,7 +56,7 @@ type held struct {
 func scanHeld(scan func(...any) error) (h held, err error) {
 	var id []byte
 	if err = scan(&id, &h.Rev, &h.scope); err == nil {
-		h.ID = uid(id).text()
+		h.ID = ledger.Key(id).ID()
 	}
 	return h, err
 }

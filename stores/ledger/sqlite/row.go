@@ -3,12 +3,12 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/vimbank/vimbank/memtypes"
+	"github.com/vimbank/vimbank/stores/ledger"
 )
 
 // rowColumns are those of whole memories; scanRow takes them.
@@ -23,7 +23,7 @@ const fromRows = "FROM log m LEFT JOIN recalled r ON r.mem = m.seq"
 // row is a memory as it stands in the file.
 type row struct {
 	seq, scope, rev    int64
-	id                 uid
+	id                 ledger.Key
 	state, kind, layer int
 	content
 	created int64
@@ -81,7 +81,7 @@ func scanRow(scan func(...any) error) (*row, error) {
 // memory makes the noun of r, which is of scope sc.
 func (r *row) memory(sc memtypes.Scope) (memtypes.Memory, error) {
 	m := memtypes.Memory{
-		ID: r.id.text(), Scope: sc, Kind: memtypes.Kinds()[r.kind], Layer: layers()[r.layer],
+		ID: r.id.ID(), Scope: sc, Kind: memtypes.Kinds()[r.kind], Layer: layers()[r.layer],
 		Created: moment(r.created), State: states()[r.state], Rev: uint64(r.rev),
 		Strength: memtypes.Strength{Recalls: int(r.recalls.Int64), LastRecall: orZero(r.last), Pinned: r.pinned,
 			Retired: orZero(r.retired), RunID: r.retirer.String},
@@ -159,30 +159,6 @@ func nanos(t time.Time) any {
 		return nil
 	}
 	return t.UnixNano()
-}
-
-// uid is a memory's ID as the file holds it: 16 bytes instead of 36.
-type uid [16]byte
-
-func (u uid) text() memtypes.ID {
-	var b [36]byte
-	hex.Encode(b[:8], u[:4])
-	hex.Encode(b[9:13], u[4:6])
-	hex.Encode(b[14:18], u[6:8])
-	hex.Encode(b[19:23], u[8:10])
-	hex.Encode(b[24:], u[10:])
-	b[8], b[13], b[18], b[23] = '-', '-', '-', '-'
-	return memtypes.ID(b[:])
-}
-
-// uidOf reads the canonical form; ok is false for anything else.
-func uidOf(id memtypes.ID) (u uid, ok bool) {
-	if _, err := memtypes.ParseID(string(id)); err != nil {
-		return u, false
-	}
-	s := string(id)
-	_, err := hex.Decode(u[:], []byte(s[:8]+s[9:13]+s[14:18]+s[19:23]+s[24:]))
-	return u, err == nil
 }
 
 // nouns makes memories of rows, in their order.

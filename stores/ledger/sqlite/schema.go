@@ -53,7 +53,7 @@ CREATE TABLE log (
 	tenant  INTEGER NOT NULL,
 	prev    INTEGER NOT NULL, -- seq of the tenant's entry before, 0: none
 	was     INTEGER NOT NULL, -- seq of the memory's entry before, 0: none
-	op      INTEGER NOT NULL, -- see opNumbers
+	op      INTEGER NOT NULL, -- see ledger.OpNumber
 	id      BLOB NOT NULL,
 	at      INTEGER NOT NULL, -- Unix nanoseconds, as all times but sec
 	actor   TEXT NOT NULL,

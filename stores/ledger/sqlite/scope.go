@@ -66,15 +66,8 @@ func (t *tx) scope(sc memtypes.Scope) (scopeNo, error) {
 	}
 	var no scopeNo
 	st := &t.w.stmts
-	err := st.tenant.QueryRow(sc.Tenant()).Scan(&no.tenant)
-	if noRows(err) {
-		r, addErr := st.addTenant.Exec(sc.Tenant())
-		if addErr != nil {
-			return no, addErr
-		}
-		no.tenant, err = r.LastInsertId()
-	}
-	if err != nil {
+	var err error
+	if no.tenant, err = t.tenant(sc.Tenant()); err != nil {
 		return no, err
 	}
 	err = st.scope.QueryRow(no.tenant, sc.User(), sc.Agent(), sc.Run()).Scan(&no.scope)
@@ -91,6 +84,19 @@ func (t *tx) scope(sc memtypes.Scope) (scopeNo, error) {
 	t.fresh = append(t.fresh, sc)
 	t.w.scopes.put(sc, no)
 	return no, nil
+}
+
+// tenant gives a tenant its number, a new one if it has none.
+func (t *tx) tenant(name string) (no int64, err error) {
+	err = t.w.stmts.tenant.QueryRow(name).Scan(&no)
+	if !noRows(err) {
+		return no, err
+	}
+	r, err := t.w.stmts.addTenant.Exec(name)
+	if err != nil {
+		return 0, err
+	}
+	return r.LastInsertId()
 }
 
 // name finds the scope that has a number.

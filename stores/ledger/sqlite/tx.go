@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/binary"
 	"errors"
 
 	"github.com/vimbank/vimbank/memtypes"
@@ -25,7 +24,7 @@ type statements struct {
 	follow, unfollow, unowe, follower, drawn        *sql.Stmt
 	draw, claimable, claim                          *sql.Stmt
 	place, again, later, bury                       *sql.Stmt
-	revive, reviveSome                              *sql.Stmt
+	revive, reviveSome, adopt, adoptOld             *sql.Stmt
 }
 
 func (s *statements) texts() map[**sql.Stmt]string {
@@ -87,6 +86,10 @@ func (s *statements) texts() map[**sql.Stmt]string {
 		&s.bury:       "UPDATE owed SET dead = ?5, holder = '', reason = ?6 WHERE follower = ?1 AND id = ?2 AND holder = ?3 AND seq = ?4",
 		&s.revive:     "UPDATE owed SET dead = NULL, reason = NULL, tries = 0, ready = since WHERE follower = ?1 AND dead IS NOT NULL",
 		&s.reviveSome: "UPDATE owed SET dead = NULL, reason = NULL, tries = 0, ready = since WHERE follower = ?1 AND dead IS NOT NULL AND id IN (SELECT unhex(value) FROM json_each(?2))",
+		&s.adopt: `INSERT INTO log (seq, tenant, prev, was, op, id, at, actor, run, reason, hash,
+				state, scope, rev, kind, layer, session, sec, nsec, dated, updated, pinned, retired, retirer, text, extra, filed)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
+		&s.adoptOld: "INSERT INTO replaced (seq, mem, session, sec, nsec, dated, updated, text, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	}
 }
 
@@ -149,7 +152,7 @@ type tx struct {
 // mark is what a log entry says besides the batch it belongs to.
 type mark struct {
 	op     ledger.Op
-	id     uid
+	id     ledger.Key
 	was    uint64
 	reason string
 }
@@ -164,7 +167,7 @@ func (t *tx) record(tenant int64, b *ledger.Batch, m mark) (uint64, error) {
 		return 0, err
 	}
 	t.w.ends.advance(h, e)
-	return e.seq, nil
+	return e.Seq, nil
 }
 
 // entry makes the next entry of a tenant, which follows h.
@@ -173,54 +176,21 @@ func (t *tx) entry(tenant int64, b *ledger.Batch, m mark) (*head, *entry, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &entry{seq: t.w.ends.last + 1, prev: h.seq, was: m.was, op: opNumber(m.op), id: m.id, at: b.Now.UnixNano(),
-		actor: b.Actor, run: b.RunID, reason: m.reason}
-	t.buf = e.bytes(t.buf[:0], h.name, h.hash)
-	e.hash = sha256.Sum256(t.buf)
+	e := &entry{Link: ledger.Link{Seq: t.w.ends.last + 1, Prev: h.seq, Was: m.was, Op: ledger.OpNumber(m.op), ID: m.id, At: b.Now.UnixNano(),
+		Actor: b.Actor, RunID: b.RunID, Reason: m.reason}}
+	e.hash, t.buf = e.Sum(t.buf, h.name, h.hash)
 	return h, e, nil
 }
 
 // entry is a row of the log.
 type entry struct {
-	seq, prev, was     uint64
-	op                 int
-	id                 uid
-	at                 int64
-	actor, run, reason string
-	hash               [sha256.Size]byte
+	ledger.Link
+	hash [sha256.Size]byte
 }
 
 // args are its columns, to be inserted.
 func (e *entry) args(tenant int64) []any {
-	return []any{int64(e.seq), tenant, int64(e.prev), int64(e.was), int64(e.op), e.id[:], e.at, e.actor, orNull(e.run), orNull(e.reason), e.hash[:]}
-}
-
-// bytes appends what the hash of e covers: the tenant, the hash before, and
-// every field but the hash, each with its length.
-func (e *entry) bytes(b []byte, tenant string, before []byte) []byte {
-	put := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
-	put(tenant)
-	put(string(before))
-	for _, n := range []uint64{e.seq, e.prev, e.was, uint64(e.op), uint64(e.at)} {
-		b = binary.LittleEndian.AppendUint64(b, n)
-	}
-	b = append(b, e.id[:]...)
-	put(e.actor)
-	put(e.run)
-	put(e.reason)
-	return b
-}
-
-// opNumbers are the numbers of operations in the file; they never change.
-var opNumbers = [...]ledger.Op{1: ledger.Insert, ledger.Revise, ledger.Retire, ledger.Restore, ledger.Purge, ledger.Pin, ledger.Unpin}
-
-func opNumber(op ledger.Op) int {
-	for i, o := range opNumbers {
-		if o == op {
-			return i
-		}
-	}
-	panic("sqlite: no number for operation " + op)
+	return []any{int64(e.Seq), tenant, int64(e.Prev), int64(e.Was), int64(e.Op), e.ID[:], e.At, e.Actor, orNull(e.RunID), orNull(e.Reason), e.hash[:]}
 }
 
 func orNull(s string) any {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vimbank/vimbank/memtypes"
+	"github.com/vimbank/vimbank/stores/ledger"
 )
 
 // vectors is the cache of embeddings. It has a file of its own, because a
@@ -159,7 +160,7 @@ func (v *vectors) sweepIn(ctx context.Context, pool *sql.DB) error {
 	}
 	err = v.update(ctx, pool, func(c *sql.Conn) error {
 		for _, m := range missed {
-			u, _ := uidOf(m.ID)
+			u, _ := ledger.KeyOf(m.ID)
 			if _, err := c.ExecContext(ctx, "DELETE FROM vectors WHERE id = ?", u[:]); err != nil {
 				return err
 			}
@@ -253,7 +254,7 @@ func (v *vectors) put(ctx context.Context, fingerprint string, ids []memtypes.ID
 		}
 		defer st.Close()
 		for i, id := range ids {
-			u, ok := uidOf(id)
+			u, ok := ledger.KeyOf(id)
 			if !ok {
 				return memtypes.BadField("sqlite.PutVectors", "id", string(id), "a memory's id")
 			}
@@ -285,12 +286,12 @@ func (db *DB) GetVectors(ctx context.Context, fingerprint string, ids []memtypes
 		if err != nil {
 			return err
 		}
-		byID := make(map[uid]*stored, len(list))
+		byID := make(map[ledger.Key]*stored, len(list))
 		for i := range list {
 			byID[list[i].id] = &list[i]
 		}
 		for i, id := range ids {
-			u, _ := uidOf(id)
+			u, _ := ledger.KeyOf(id)
 			if s := byID[u]; s != nil && s.hash == hash[i] {
 				out[i] = unpacked(s.vector)
 			}
@@ -305,7 +306,7 @@ func (db *DB) GetVectors(ctx context.Context, fingerprint string, ids []memtypes
 
 // stored is a row of the cache.
 type stored struct {
-	id     uid
+	id     ledger.Key
 	hash   string
 	vector []byte
 }
@@ -313,15 +314,15 @@ type stored struct {
 func scanVector(scan func(...any) error) (s stored, err error) {
 	var id []byte
 	if err = scan(&id, &s.hash, &s.vector); err == nil {
-		s.id = uid(id)
+		s.id = ledger.Key(id)
 	}
 	return s, err
 }
 
-func scanID(scan func(...any) error) (u uid, err error) {
+func scanID(scan func(...any) error) (u ledger.Key, err error) {
 	var id []byte
 	if err = scan(&id); err == nil {
-		u = uid(id)
+		u = ledger.Key(id)
 	}
 	return u, err
 }
