@@ -30,6 +30,7 @@ func (l *Ledger) rules() []rule {
 		whole("ledger.max_conns", l.MaxConns, 2, 1000),
 		long("ledger.connect_timeout", l.Connect),
 		long("ledger.statement_timeout", l.Statement),
+		long("ledger.lock_timeout", l.Lock),
 	}
 }
 
@@ -45,8 +46,9 @@ func (d *Dense) rules() []rule {
 		whole("dense.hnsw.ef_construct", d.HNSW.EfConstruct, 4, 4096),
 		whole("dense.hnsw.ef", d.HNSW.Ef, 1, 65536),
 		one("dense.quantization", d.Quantization, "none", "scalar", "binary"),
-		whole("dense.shards", d.Shards, 1, 1024),
-		whole("dense.replicas", d.Replicas, 1, 64),
+		whole("dense.shards", d.Shards, 0, 1024),
+		whole("dense.replicas", d.Replicas, 0, 64),
+		whole("dense.write_consistency", d.Consistency, 0, 64),
 		long("dense.timeout", d.Timeout),
 	}
 }

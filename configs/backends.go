@@ -22,6 +22,8 @@ type Ledger struct {
 	MaxConns     int           `yaml:"max_conns"`
 	Connect      time.Duration `yaml:"connect_timeout"`
 	Statement    time.Duration `yaml:"statement_timeout"`
+	Lock         time.Duration `yaml:"lock_timeout"`
+	Pooler       bool          `yaml:"pooler"` // a pooler of transactions stands before the server
 }
 
 // Dense says what finds memories by nearness. Kind exact is in the process and
@@ -37,10 +39,12 @@ type Dense struct {
 	Tenancy      string        `yaml:"tenancy"` // shared or collection
 	Exact        bool          `yaml:"exact"`   // compare with every vector
 	HNSW         HNSW          `yaml:"hnsw"`
-	Quantization string        `yaml:"quantization"` // none, scalar or binary
-	Shards       int           `yaml:"shards"`
-	Replicas     int           `yaml:"replicas"` // copies of each shard, itself among them
-	Timeout      time.Duration `yaml:"timeout"`  // of one request
+	Quantization string        `yaml:"quantization"`      // none, scalar or binary
+	OnDisk       bool          `yaml:"on_disk"`           // vectors are read from disk when needed
+	Shards       int           `yaml:"shards"`            // 0: the server's default, here and in the next two
+	Replicas     int           `yaml:"replicas"`          // copies of each shard, itself among them
+	Consistency  int           `yaml:"write_consistency"` // copies that must have a write
+	Timeout      time.Duration `yaml:"timeout"`           // of one request
 }
 
 // TLS says how a server proves who it is.
