@@ -179,10 +179,7 @@ func (e *Engine) similar(ctx context.Context, m *memtypes.Memory) ([]memtypes.Me
 			q.Terms = append(q.Terms, sparse.Term{Token: tokens[i]})
 		}
 	}
-	found, err := e.indexes.Load().sparse.Search(ctx, q)
-	if err != nil {
-		return nil, nil
-	}
+	found, _ := e.indexes.Load().sparse.Search(ctx, q)
 	ids := make([]memtypes.ID, len(found))
 	for i, s := range found {
 		ids[i] = s.ID

@@ -82,6 +82,9 @@ func (e *Engine) Update(ctx context.Context, scope memtypes.Scope, id memtypes.I
 	if change.Meta != nil {
 		m.Meta = change.Meta
 	}
+	if err := e.admitted(ctx, op, 1); err != nil {
+		return memtypes.Memory{}, err
+	}
 	edit := ledger.Edit{Op: ledger.Revise, Memory: m, IfRev: cmp.Or(change.IfRev, m.Rev)}
 	if _, err := e.edit(ctx, op, change.Actor, "", edit); err != nil {
 		return memtypes.Memory{}, err
@@ -160,6 +163,7 @@ func (e *Engine) edit(ctx context.Context, op, actor, runID string, edits ...led
 	if err != nil {
 		return nil, err
 	}
+	e.at("appended")
 	var last uint64
 	for i, r := range results {
 		switch r.Outcome {

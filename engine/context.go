@@ -20,8 +20,16 @@ type spread struct {
 	session map[memtypes.ID]sitting // of those that were listed
 	sharing map[sitting]int         // how many of them changed at once
 	done    map[memtypes.ID]bool    // what has its projection
-	ps      []projection
-	dead    []memtypes.ID
+	reach   reach
+}
+
+// reach is what a change of memories touches in an index.
+type reach struct {
+	ps   []projection
+	dead []memtypes.ID // those that are not active any more
+	// causes are, for what is projected because a neighbour changed, those
+	// neighbours. It may leave out one that another stands for.
+	causes map[memtypes.ID][]memtypes.ID
 }
 
 // sitting is a session of one scope.
@@ -31,17 +39,16 @@ type sitting struct {
 }
 
 // affected makes the projections that a change of ids touches, each once: the
-// memories themselves and their neighbours within contextReach. dead are those
-// of ids that are not active any more.
-func (e *Engine) affected(ctx context.Context, ids []memtypes.ID) ([]projection, []memtypes.ID, error) {
+// memories themselves and their neighbours within contextReach.
+func (e *Engine) affected(ctx context.Context, ids []memtypes.ID) (reach, error) {
 	s := &spread{engine: e, changed: map[memtypes.ID]bool{}, session: map[memtypes.ID]sitting{}, sharing: map[sitting]int{},
-		done: map[memtypes.ID]bool{}}
+		done: map[memtypes.ID]bool{}, reach: reach{causes: map[memtypes.ID][]memtypes.ID{}}}
 	for _, id := range ids {
 		s.changed[id] = true
 	}
 	if len(ids) > fewChanges {
 		if err := s.list(ctx, ids); err != nil {
-			return nil, nil, err
+			return reach{}, err
 		}
 	}
 	for _, id := range ids {
@@ -49,10 +56,10 @@ func (e *Engine) affected(ctx context.Context, ids []memtypes.ID) ([]projection,
 			continue
 		}
 		if err := s.around(ctx, id); err != nil {
-			return nil, nil, err
+			return reach{}, err
 		}
 	}
-	return s.ps, s.dead, nil
+	return s.reach, nil
 }
 
 // list reads all ids at once: those without a session stand alone, and of the
@@ -65,7 +72,7 @@ func (s *spread) list(ctx context.Context, ids []memtypes.ID) error {
 	for i := range page.Memories {
 		m := &page.Memories[i]
 		if m.Talk.Session == "" {
-			s.project(page.Memories[i:i+1], 0)
+			s.project(page.Memories[i:i+1], 0, m.ID)
 			delete(s.changed, m.ID)
 			continue
 		}
@@ -93,7 +100,7 @@ func (s *spread) around(ctx context.Context, id memtypes.ID) error {
 		return s.beside(ctx, id, near)
 	}
 	if near[at].Layer != memtypes.Raw { // it sees the talk, which does not see it
-		s.project(near, at)
+		s.project(near, at, id)
 		delete(s.changed, id)
 		return nil
 	}
@@ -105,7 +112,7 @@ func (s *spread) around(ctx context.Context, id memtypes.ID) error {
 		}
 		delete(s.changed, near[j].ID)
 		for i := max(0, j-contextReach); i <= min(j+contextReach, len(near)-1); i++ {
-			s.project(near, i)
+			s.project(near, i, near[j].ID)
 		}
 	}
 	return nil
@@ -114,7 +121,7 @@ func (s *spread) around(ctx context.Context, id memtypes.ID) error {
 // beside projects those that stood beside id, which is gone; near does not say
 // where.
 func (s *spread) beside(ctx context.Context, id memtypes.ID, near []memtypes.Memory) error {
-	s.dead = append(s.dead, id)
+	s.reach.dead = append(s.reach.dead, id)
 	delete(s.changed, id)
 	if len(near) == 0 {
 		return nil
@@ -125,16 +132,21 @@ func (s *spread) beside(ctx context.Context, id memtypes.ID, near []memtypes.Mem
 	}
 	for i := range near {
 		if at := place(whole, near[i].ID); at >= 0 {
-			s.project(whole, at)
+			s.project(whole, at, id)
 		}
 	}
 	return nil
 }
 
-func (s *spread) project(mems []memtypes.Memory, at int) {
-	if !s.done[mems[at].ID] {
-		s.done[mems[at].ID] = true
-		s.ps = append(s.ps, projection{mems: mems, at: at})
+// project adds mems[at], which the change of cause touches.
+func (s *spread) project(mems []memtypes.Memory, at int, cause memtypes.ID) {
+	id := mems[at].ID
+	if id != cause {
+		s.reach.causes[id] = append(s.reach.causes[id], cause)
+	}
+	if !s.done[id] {
+		s.done[id] = true
+		s.reach.ps = append(s.reach.ps, projection{mems: mems, at: at})
 	}
 }
 

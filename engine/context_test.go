@@ -82,12 +82,12 @@ func TestAffected(t *testing.T) {
 
 func checkAffected(t *testing.T, e *Engine, list []memtypes.ID) {
 	t.Helper()
-	ps, dead, err := e.affected(t.Context(), list)
+	reach, err := e.affected(t.Context(), list)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := map[memtypes.ID]bool{}
-	for _, p := range ps {
+	for _, p := range reach.ps {
 		m := p.memory()
 		if got[m.ID] {
 			t.Errorf("%s is projected twice", m.Text)
@@ -103,7 +103,7 @@ func checkAffected(t *testing.T, e *Engine, list []memtypes.ID) {
 		}
 	}
 	gone := map[memtypes.ID]bool{}
-	for _, id := range dead {
+	for _, id := range reach.dead {
 		gone[id] = true
 	}
 	for _, id := range list {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 
 	"github.com/vimbank/vimbank/memtypes"
 )
@@ -17,7 +18,9 @@ type cheap interface{ Cheap() bool }
 
 // vectorsOf embeds the memories of ps and of their context, each once. What a
 // dear embedder made is kept in the ledger and taken from there.
-func (e *Engine) vectorsOf(ctx context.Context, ps []projection) (map[memtypes.ID]memtypes.Vector, error) {
+// Texts that it refuses as such have none, and are named.
+func (e *Engine) vectorsOf(ctx context.Context, ps []projection) (map[memtypes.ID]memtypes.Vector, refusals, error) {
+	refused := refusals{}
 	out := map[memtypes.ID]memtypes.Vector{}
 	var ids []memtypes.ID
 	var texts []string
@@ -35,15 +38,42 @@ func (e *Engine) vectorsOf(ctx context.Context, ps []projection) (map[memtypes.I
 	}
 	for from := 0; from < len(ids); from += embedBatch {
 		to := min(from+embedBatch, len(ids))
-		vs, err := e.embed(ctx, ids[from:to], texts[from:to])
+		before := len(refused)
+		vs, err := e.embedEach(ctx, ids[from:to], texts[from:to], refused)
+		if n := len(refused) - before; err == nil && n > 1 && n == to-from {
+			err = refused[ids[from]] // not these texts are wrong, but how the embedder is asked
+		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for i, v := range vs {
 			out[ids[from+i]] = v
 		}
 	}
-	return out, nil
+	return out, refused, nil
+}
+
+// refusals are what was refused of a batch, item by item.
+type refusals map[memtypes.ID]error
+
+// embedEach is embed, but where indexes are shared a text that the embedder
+// refuses costs the others nothing: the batch is halved until it stands alone.
+func (e *Engine) embedEach(ctx context.Context, ids []memtypes.ID, texts []string, refused refusals) ([]memtypes.Vector, error) {
+	vs, err := e.embed(ctx, ids, texts)
+	if err == nil || e.shared == nil || memtypes.CodeOf(err) != memtypes.Invalid {
+		return vs, err
+	}
+	if len(ids) == 1 {
+		refused[ids[0]] = err
+		return []memtypes.Vector{nil}, nil
+	}
+	half := len(ids) / 2
+	first, err := e.embedEach(ctx, ids[:half], texts[:half], refused)
+	if err != nil {
+		return nil, err
+	}
+	second, err := e.embedEach(ctx, ids[half:], texts[half:], refused)
+	return append(slices.Clip(first), second...), err
 }
 
 // embed makes or recalls one vector for each text.

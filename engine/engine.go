@@ -30,7 +30,8 @@ import (
 	"github.com/vimbank/vimbank/stores/sparse"
 )
 
-// Parts are what an engine is made of. Ledger, Sparse and Analyzer are needed.
+// Parts are what an engine is made of. Ledger and Analyzer are needed, and
+// Sparse or Shared.
 type Parts struct {
 	Ledger   ledger.Ledger
 	Sparse   sparse.Index
@@ -46,6 +47,9 @@ type Parts struct {
 	// Save lets in-process indexes rest on disk, each with the mark up to which
 	// it follows; nil: they are made anew at each start.
 	Save func(ctx context.Context, d dense.Index, s sparse.Index, denseMark, sparseMark uint64) error
+	// Shared takes the place of all indexes above: services hold them, for
+	// several processes.
+	Shared *Shared
 }
 
 // Options set how an engine behaves. The zero value is ready to use.
@@ -59,6 +63,10 @@ type Options struct {
 	// Adopt opens a bank whose vectors another embedder made, to Rebuild it.
 	// Until then only words find.
 	Adopt bool
+	// At, unless nil, is called at each point where a crash could leave ledger
+	// and indexes apart: "appended", "claimed", "dense written", "sparse
+	// written", "settled", "filled a page", "switched". For tests of crashes.
+	At func(point string)
 }
 
 // Engine is a memory bank in use. All methods are safe for concurrent use.
@@ -67,6 +75,7 @@ type Engine struct {
 	opts  Options
 
 	indexes atomic.Pointer[indexes] // swapped by Rebuild
+	shared  *shared                 // nil where the indexes are this process's own
 	lexical *lexicalCache
 	shelf   *shelf
 
@@ -101,11 +110,8 @@ func Open(ctx context.Context, parts Parts, o *Options) (*Engine, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	if parts.Ledger == nil || parts.Sparse == nil || parts.Analyzer == nil {
-		return nil, memtypes.BadField(op, "parts", memtypes.Remark("a nil part"), "ledger, sparse index and analyzer")
-	}
-	if (parts.Dense == nil) != (parts.Embedder == nil) {
-		return nil, memtypes.BadField(op, "parts", memtypes.Remark("only one of dense index and embedder"), "both or none")
+	if err := parts.check(op); err != nil {
+		return nil, err
 	}
 	if _, err := fusion.ParseProfile(string(o.Profile)); err != nil {
 		return nil, err
@@ -123,17 +129,39 @@ func Open(ctx context.Context, parts Parts, o *Options) (*Engine, error) {
 	if e.opts.Clock == nil {
 		e.opts.Clock = time.Now
 	}
-	e.indexes.Store(&indexes{dense: parts.Dense, sparse: parts.Sparse})
+	ix := &indexes{dense: parts.Dense, sparse: parts.Sparse}
+	if parts.Shared != nil {
+		e.shared, ix = newShared(e, *parts.Shared)
+	}
+	e.indexes.Store(ix)
 	e.denseMark.Store(parts.DenseMark)
 	e.sparseMark.Store(parts.SparseMark)
 	if err := e.checkEmbedder(ctx); err != nil {
 		return nil, err
 	}
 	e.reinforce = startReinforcer(e)
+	if e.shared != nil {
+		if err := e.shared.start(ctx); err != nil {
+			return nil, errors.Join(err, e.Close(context.WithoutCancel(ctx)))
+		}
+	}
 	if _, err := e.catchUp(ctx); err != nil {
 		return nil, errors.Join(err, e.Close(context.WithoutCancel(ctx)))
 	}
 	return e, nil
+}
+
+// check refuses parts of which no engine can be made.
+func (p *Parts) check(op string) error {
+	switch {
+	case p.Ledger == nil || p.Sparse == nil && p.Shared == nil || p.Analyzer == nil:
+		return memtypes.BadField(op, "parts", memtypes.Remark("a nil part"), "ledger, sparse index and analyzer")
+	case p.Shared != nil:
+		return p.checkShared(op)
+	case (p.Dense == nil) != (p.Embedder == nil):
+		return memtypes.BadField(op, "parts", memtypes.Remark("only one of dense index and embedder"), "both or none")
+	}
+	return nil
 }
 
 // checkEmbedder compares the embedder with the one that the bank was made with,
@@ -174,6 +202,9 @@ func (e *Engine) Close(ctx context.Context) error {
 	if e.reinforce != nil {
 		errs = append(errs, e.reinforce.stop(ctx))
 	}
+	if e.shared != nil {
+		errs = append(errs, e.shared.close(ctx))
+	}
 	errs = append(errs, e.follow.enter(context.WithoutCancel(ctx)))
 	defer e.follow.leave()
 	errs = append(errs, e.save(ctx, false))
@@ -201,6 +232,13 @@ func (e *Engine) save(ctx context.Context, always bool) error {
 		e.unsaved.Store(0)
 	}
 	return err
+}
+
+// at tells a test that a point of interest is reached.
+func (e *Engine) at(point string) {
+	if e.opts.At != nil {
+		e.opts.At(point)
+	}
 }
 
 // now is the engine's clock, in UTC.

@@ -308,7 +308,7 @@ func TestReconcileRepairs(t *testing.T) {
 	defer cleanup()
 	e := openParts(t, parts, nil)
 	rs := remember(t, e, said(t, "Alpha beta gamma.", 0), said(t, "Delta epsilon.", 1))
-	if err := parts.Sparse.Delete(t.Context(), []memtypes.ID{rs[0].ID}, rs[0].Rev); err != nil {
+	if err := parts.Sparse.Delete(t.Context(), []memtypes.Gone{{ID: rs[0].ID, Rev: rs[0].Rev}}); err != nil {
 		t.Fatal(err)
 	}
 	ghost := sparse.Doc{ID: "00000000-0000-8000-8000-000000000001", Rev: 1, Facets: memtypes.Facets{Scope: user(t, "ada"), Kind: memtypes.Dialogue, Layer: memtypes.Raw},

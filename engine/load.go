@@ -77,6 +77,9 @@ func (l *loading) commit(ctx context.Context, order []int) error {
 		b.Edits = append(b.Edits, ledger.Edit{Op: ledger.Insert, Memory: *m, Reason: "loaded"})
 	}
 	if len(inserted) > 0 {
+		if err := l.engine.admitted(ctx, "engine.Load", len(inserted)); err != nil {
+			return err
+		}
 		results, err := l.engine.parts.Ledger.Append(ctx, b)
 		if err != nil {
 			return err

@@ -63,6 +63,16 @@ func (p projection) around(n int) ([]memtypes.Memory, int) {
 	return p.mems[from:to], p.at - from
 }
 
+// sparseDocs analyses ps, as they were after the change cause.
+func (e *Engine) sparseDocs(ps []projection, cause uint64) []sparse.Doc {
+	docs := make([]sparse.Doc, len(ps))
+	for i, p := range ps {
+		docs[i] = e.sparseDoc(p)
+		docs[i].Cause = cause
+	}
+	return docs
+}
+
 // sparseDoc analyses the fields of p. Window exists only for dialogue, Turn
 // for dialogue and, as the text itself, for triples: a long tail is a list and
 // not more talk, so both lengths' normalisations are wanted. Elsewhere they
@@ -98,21 +108,23 @@ func endsInQuestion(s string) bool {
 	return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？")
 }
 
-// denseDocs embeds every text of ps and their neighbours once, and averages.
-func (e *Engine) denseDocs(ctx context.Context, ps []projection) ([]dense.Doc, error) {
-	vectors, err := e.vectorsOf(ctx, ps)
+// denseDocs embeds every text of ps and their neighbours once, and averages,
+// as they were after the change cause. A text that the embedder refuses gets no
+// vector, and is named.
+func (e *Engine) denseDocs(ctx context.Context, ps []projection, cause uint64) (docs []dense.Doc, refused refusals, err error) {
+	vectors, refused, err := e.vectorsOf(ctx, ps)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	docs := make([]dense.Doc, len(ps))
+	docs = make([]dense.Doc, len(ps))
 	for i, p := range ps {
 		m := p.memory()
-		docs[i] = dense.Doc{ID: m.ID, Rev: m.Rev, Facets: memtypes.FacetsOf(m), Text: vectors[m.ID]}
+		docs[i] = dense.Doc{ID: m.ID, Rev: m.Rev, Cause: cause, Facets: memtypes.FacetsOf(m), Text: vectors[m.ID]}
 		if near, at := p.around(contextReach); len(near) > 1 && m.Kind == memtypes.Dialogue {
 			docs[i].Context = average(near, at, vectors)
 		}
 	}
-	return docs, nil
+	return docs, refused, nil
 }
 
 // average is the context vector of near[at], of length 1, or nil if no text of

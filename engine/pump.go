@@ -4,171 +4,252 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
-	"sync/atomic"
+	"time"
 
 	"github.com/vimbank/vimbank/memtypes"
-	"github.com/vimbank/vimbank/stores/dense"
 	"github.com/vimbank/vimbank/stores/ledger"
-	"github.com/vimbank/vimbank/stores/sparse"
 )
 
-// feedBatch bounds how many changes are projected at once.
-const feedBatch = 512
+// pump brings what changes in the ledger to the services. Each process has one,
+// and any of them can do any of the work: what a killed one had claimed comes
+// back by itself. It has a worker for each generation that is followed.
+type pump struct {
+	shared *shared
+	finish context.CancelFunc // begin nothing new
+	halt   context.CancelFunc // stop what is under way
+	ended  chan struct{}      // closed when all goroutines are gone
 
-// lag names the indexes that do not follow up to the present, and why.
-type lag map[string]error
+	mu      sync.Mutex
+	workers map[string]*worker // guarded by mu; by follower
+}
 
-// names lists the lagging indexes.
-func (l lag) names() []string { return slices.Sorted(maps.Keys(l)) }
+func startPump(s *shared) *pump {
+	work, halt := context.WithCancel(context.Background())
+	loop, finish := context.WithCancel(work)
+	p := &pump{shared: s, finish: finish, halt: halt, ended: make(chan struct{}), workers: map[string]*worker{}}
+	go func() {
+		defer close(p.ended)
+		p.run(loop, work)
+	}()
+	return p
+}
 
-// first is the error of one of the lagging indexes, or nil.
-func (l lag) first() error {
-	for _, name := range l.names() {
-		if l[name] != nil {
-			return l[name]
+// stop lets every worker finish the batch in flight; when ctx ends first, they
+// are stopped where they are, which costs nothing but the time until their
+// claims run out.
+func (p *pump) stop(ctx context.Context) error {
+	defer p.halt()
+	p.finish()
+	select {
+	case <-p.ended:
+		return nil
+	case <-ctx.Done():
+	}
+	p.halt()
+	<-p.ended
+	return memtypes.Errorf("engine.Close", memtypes.Canceled, "stopped in the middle of a batch, which is done again: %w", ctx.Err())
+}
+
+// run keeps everything going until loop ends; work ends only by force.
+func (p *pump) run(loop, work context.Context) {
+	var all sync.WaitGroup
+	all.Go(func() { p.listen(loop) })
+	all.Go(func() { p.every(loop, func() { _ = p.shared.refresh(loop) }) }) // what fails now is asked again soon
+	p.every(loop, func() {
+		for _, k := range p.shared.kinds {
+			p.tend(loop, work, &all, k)
 		}
-	}
-	return nil
+		p.resume(loop, &all)
+	})
+	all.Wait()
 }
 
-// catchUp follows the ledger's feed to its present head. The error is the
-// ledger's; what an index or the embedder could not do is in lag.
-func (e *Engine) catchUp(ctx context.Context) (lag, error) {
-	head, err := e.parts.Ledger.Head(ctx)
-	if err != nil {
-		return nil, err
+// every calls do now and then, until loop ends.
+func (p *pump) every(loop context.Context, do func()) {
+	for loop.Err() == nil {
+		do()
+		pause(loop, p.shared.opt.Refresh)
 	}
-	return e.followTo(ctx, head)
 }
 
-// followed is the sequence number up to which every index in use follows.
-func (e *Engine) followed() uint64 {
-	if e.withoutDense() {
-		return e.sparseMark.Load()
+// pause waits for d, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
 	}
-	return min(e.sparseMark.Load(), e.denseMark.Load())
 }
 
-// withoutDense reports whether vectors play no part now.
-func (e *Engine) withoutDense() bool { return e.parts.Embedder == nil || e.foreign.Load() }
-
-// followTo projects every change up to seq. Whoever comes while another
-// follows waits, up to catchUpWait, and then mostly finds nothing left to do: so
-// many writers share the work as they share the commits.
-func (e *Engine) followTo(ctx context.Context, seq uint64) (lag, error) {
-	if e.followed() >= seq {
-		return nil, nil
-	}
-	wait, cancel := context.WithTimeout(ctx, catchUpWait)
-	defer cancel()
-	if err := e.follow.enter(wait); err != nil {
-		return nil, err
-	}
-	defer e.follow.leave()
-	late := lag{}
-	for e.followed() < seq && len(late) == 0 || e.sparseMark.Load() < seq && late["sparse"] == nil {
-		more, err := e.step(ctx, late)
-		if err != nil || !more {
-			return late, err
+// listen wakes the workers when the ledger changes, whoever changed it.
+func (p *pump) listen(loop context.Context) {
+	l := p.shared.engine.parts.Ledger
+	for loop.Err() == nil {
+		head, err := l.Head(loop)
+		if err == nil {
+			err = l.Wait(loop, head)
 		}
-	}
-	return late, nil
-}
-
-// step projects the next changes that an index which is not late lacks.
-func (e *Engine) step(ctx context.Context, late lag) (more bool, err error) {
-	from := e.sparseMark.Load()
-	if !e.withoutDense() && late["dense"] == nil {
-		from = min(from, e.denseMark.Load())
-	}
-	changes, gone, err := e.parts.Ledger.Changes(ctx, from, feedBatch)
-	if err != nil {
-		return false, err
-	}
-	if gone {
-		return false, e.rebuildLocked(ctx, nil)
-	}
-	if len(changes) == 0 {
-		return false, nil
-	}
-	return true, e.project(ctx, changes, late)
-}
-
-// project brings both indexes up to date with the memories of changes, and
-// with the neighbours whose context they are. e.follow must be held.
-func (e *Engine) project(ctx context.Context, changes []ledger.Change, late lag) error {
-	ids, revs := make([]memtypes.ID, 0, len(changes)), map[memtypes.ID]uint64{}
-	for _, c := range changes {
-		if _, seen := revs[c.ID]; !seen {
-			ids = append(ids, c.ID)
+		if err != nil {
+			pause(loop, p.shared.opt.Refresh)
 		}
-		revs[c.ID] = c.Seq
+		p.wake()
 	}
-	e.shelf.drop(ids)
-	ps, dead, err := e.affected(ctx, ids)
-	if err != nil {
-		return err
-	}
-	to := changes[len(changes)-1].Seq
-	errs := e.apply(ctx, e.indexes.Load(), ps, dead, revs, late)
-	for name, mark := range map[string]*atomic.Uint64{"dense": &e.denseMark, "sparse": &e.sparseMark} {
-		switch {
-		case late[name] != nil: // left out: its mark stays where it failed
-		case errs[name] != nil:
-			late[name] = errs[name]
+}
+
+func (p *pump) wake() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, w := range p.workers {
+		select {
+		case w.poke <- struct{}{}:
 		default:
-			mark.Store(max(mark.Load(), to))
 		}
 	}
-	e.unsaved.Add(int64(len(changes)))
-	return ctx.Err()
 }
 
-// apply writes projections and removals to both indexes of ix but those that
-// are late, side by side: neither waits for the other, and each says for
-// itself what went wrong.
-func (e *Engine) apply(ctx context.Context, ix *indexes, ps []projection, dead []memtypes.ID, revs map[memtypes.ID]uint64, late lag) lag {
-	var inDense, inSparse error
-	var wg sync.WaitGroup
-	if ix.dense != nil && !e.foreign.Load() && late["dense"] == nil {
-		wg.Go(func() { inDense = e.applyDense(ctx, ix.dense, ps, dead, revs) })
+// tend looks at the service of k: it makes a first generation, notices which
+// one is live, and starts a worker for each that is followed.
+func (p *pump) tend(loop, work context.Context, all *sync.WaitGroup, k *kind) {
+	live, names, err := p.shared.look(loop, k)
+	if loop.Err() != nil {
+		return
 	}
-	if late["sparse"] == nil {
-		inSparse = e.applySparse(ctx, ix.sparse, ps, dead, revs)
+	if err == nil {
+		err = p.shared.ensure(loop, k, live)
+		if live == "" && err == nil {
+			live, names, err = p.shared.look(loop, k)
+		}
 	}
-	wg.Wait()
-	return lag{"dense": inDense, "sparse": inSparse}
-}
-
-func (e *Engine) applySparse(ctx context.Context, ix sparse.Index, ps []projection, dead []memtypes.ID, revs map[memtypes.ID]uint64) error {
-	docs := make([]sparse.Doc, len(ps))
-	for i, p := range ps {
-		docs[i] = e.sparseDoc(p)
-	}
-	if err := ix.Upsert(ctx, docs); err != nil {
-		return err
-	}
-	return eachRev(dead, revs, func(ids []memtypes.ID, rev uint64) error { return ix.Delete(ctx, ids, rev) })
-}
-
-func (e *Engine) applyDense(ctx context.Context, ix dense.Index, ps []projection, dead []memtypes.ID, revs map[memtypes.ID]uint64) error {
-	docs, err := e.denseDocs(ctx, ps)
+	p.shared.noteLive(k, live, err)
 	if err != nil {
-		return err
+		return
 	}
-	if err := ix.Upsert(ctx, docs); err != nil {
-		return err
+	if k.name == "dense" && live != "" {
+		p.shared.engine.foreign.Store(!p.shared.ours(live))
 	}
-	return eachRev(dead, revs, func(ids []memtypes.ID, rev uint64) error { return ix.Delete(ctx, ids, rev) })
+	for _, f := range p.shared.following(k) {
+		generation := strings.TrimPrefix(f.Name, k.name+"/")
+		// The words of another embedder's generation are nearly the same; its vectors are not.
+		if !slices.Contains(names, generation) || k.name == "dense" && !p.shared.ours(generation) {
+			continue
+		}
+		p.mu.Lock()
+		if p.workers[f.Name] == nil {
+			w := newWorker(p.shared, k, f.Name, generation)
+			p.workers[f.Name] = w
+			all.Go(func() {
+				w.run(loop, work)
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				delete(p.workers, w.name)
+			})
+		}
+		p.mu.Unlock()
+	}
 }
 
-// eachRev calls f for the ids of each revision.
-func eachRev(ids []memtypes.ID, revs map[memtypes.ID]uint64, f func([]memtypes.ID, uint64) error) error {
-	for _, id := range ids {
-		if err := f([]memtypes.ID{id}, revs[id]); err != nil {
+// ours reports whether a generation holds what this process makes.
+func (s *shared) ours(generation string) bool { return strings.HasPrefix(generation, s.hash+"-") }
+
+// look asks the service of k for its generations.
+func (s *shared) look(ctx context.Context, k *kind) (live string, names []string, err error) {
+	err = k.backend.call(ctx, s.opt.Search, func(ctx context.Context) (err error) {
+		if live, err = k.gens.Live(ctx); err != nil {
 			return err
 		}
+		names, err = k.gens.List(ctx)
+		return err
+	})
+	return live, names, err
+}
+
+// trouble is what the worker of a follower could not do last, if it still cannot.
+func (p *pump) trouble(follower string) string {
+	p.mu.Lock()
+	w := p.workers[follower]
+	p.mu.Unlock()
+	if w == nil {
+		return ""
 	}
-	return nil
+	if err := w.failed.Load(); err != nil {
+		return (*err).Error()
+	}
+	return ""
+}
+
+// DeadLetter is a memory that an index cannot take as it is.
+type DeadLetter struct {
+	Index string `json:"index"` // the follower: "dense/<generation>"
+	ledger.Letter
+}
+
+// DeadLetters lists what the shared index, "dense" or "sparse", could not take,
+// oldest change first, at most limit. They are found by the other index still.
+func (e *Engine) DeadLetters(ctx context.Context, index string, limit int) ([]DeadLetter, error) {
+	followers, err := e.followersOf(ctx, "engine.DeadLetters", index)
+	if err != nil {
+		return nil, err
+	}
+	out := []DeadLetter{}
+	for _, name := range followers {
+		letters, err := e.parts.Ledger.Dead(ctx, name, limit-len(out))
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range letters {
+			out = append(out, DeadLetter{Index: name, Letter: l})
+		}
+		if len(out) >= limit {
+			break
+		}
+	}
+	return out, nil
+}
+
+// RetryDead has an index try dead letters again, those of ids or, if nil, all;
+// it returns how many that are.
+func (e *Engine) RetryDead(ctx context.Context, index string, ids []memtypes.ID) (int, error) {
+	followers, err := e.followersOf(ctx, "engine.RetryDead", index)
+	if err != nil {
+		return 0, err
+	}
+	revived := 0
+	for _, name := range followers {
+		n, err := e.parts.Ledger.Revive(ctx, name, ids)
+		if revived += n; err != nil {
+			return revived, err
+		}
+	}
+	if revived > 0 {
+		e.shared.pump.wake()
+	}
+	return revived, nil
+}
+
+// followersOf names the followers of an index.
+func (e *Engine) followersOf(ctx context.Context, op, index string) ([]string, error) {
+	if err := e.open(op); err != nil {
+		return nil, err
+	}
+	if e.shared == nil {
+		return nil, memtypes.Errorf(op, memtypes.Unavailable, "the indexes are this process's own: nothing is ever given up, see Reconcile")
+	}
+	names := map[string]bool{}
+	for _, k := range e.shared.kinds {
+		names[k.name] = true
+	}
+	if !names[index] {
+		return nil, memtypes.BadField(op, "index", index, strings.Join(slices.Sorted(maps.Keys(names)), " or "))
+	}
+	followers, err := e.parts.Ledger.Followers(ctx, e.now())
+	var out []string
+	for _, f := range followers {
+		if strings.HasPrefix(f.Name, index+"/") {
+			out = append(out, f.Name)
+		}
+	}
+	return out, err
 }

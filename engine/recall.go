@@ -63,7 +63,11 @@ func (e *Engine) Recall(ctx context.Context, q memtypes.Query) (*Answer, error) 
 	for _, f := range all {
 		candidates = append(candidates, f.candidates...)
 	}
-	a.Candidates = len(candidates)
+	if a.Candidates = len(candidates); a.Candidates == 0 {
+		if err := s.unanswered(); err != nil {
+			return nil, err
+		}
+	}
 	a.Hits, err = s.settle(ctx, fusion.Rank(s.query, candidates, profile, &e.opts.Fusion), cmp.Or(q.K, 10))
 	if err != nil {
 		return nil, err

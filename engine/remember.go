@@ -54,8 +54,8 @@ type Receipt struct {
 // not refused or, after an error, none; unless o.NoWait they can be found too.
 // A draft that cannot be a memory makes the whole call Invalid and names its
 // field; a draft that admission refuses, or whose key names other content, is
-// reported and the others are kept.
-// o may be nil.
+// reported and the others are kept. It is Full, with nothing kept, while a
+// shared index lags behind by more than Shared.MaxOwed. o may be nil.
 func (e *Engine) Remember(ctx context.Context, drafts []memtypes.Draft, o *RememberOptions) (*Receipt, error) {
 	if err := e.open("engine.Remember"); err != nil {
 		return nil, err
@@ -82,16 +82,29 @@ func (e *Engine) Remember(ctx context.Context, drafts []memtypes.Draft, o *Remem
 	if len(in.edits) == 0 {
 		return in.receipt, nil
 	}
+	if err := e.admitted(ctx, "engine.Remember", len(in.edits)); err != nil {
+		return nil, err
+	}
 	results, err := e.parts.Ledger.Append(ctx, ledger.Batch{Now: in.now, Actor: cmp.Or(o.Actor, e.opts.Actor), Edits: in.edits})
 	if err != nil {
 		return nil, err
 	}
+	e.at("appended")
 	last := in.settle(results)
 	e.counts.stored.Add(int64(len(results)))
 	if !o.NoWait {
 		in.receipt.Pending = e.index(ctx, last)
 	}
 	return in.receipt, nil
+}
+
+// admitted refuses n more memories with Full while a shared index lags behind
+// by more than it may: nothing is written then.
+func (e *Engine) admitted(ctx context.Context, op string, n int) error {
+	if e.shared == nil {
+		return nil
+	}
+	return e.shared.admit(ctx, op, n)
 }
 
 // index makes the memories up to seq findable, and names what could not. The

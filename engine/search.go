@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -32,6 +33,7 @@ type search struct {
 	vector   memtypes.Vector // nil: the dense channels are left out
 	depth    int
 	degraded *degraded
+	answered atomic.Bool // an index answered wholly
 }
 
 // degraded collects what went wrong without stopping the recall.
@@ -44,6 +46,16 @@ func (d *degraded) add(name string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.cause[name] = err.Error()
+}
+
+// any is one of the causes, or empty.
+func (d *degraded) any() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(d.cause)) {
+		return name + ": " + d.cause[name]
+	}
+	return ""
 }
 
 // prepare turns q into terms and a vector.
@@ -232,18 +244,18 @@ func (s *search) settle(ctx context.Context, hits []memtypes.Hit, k int) ([]memt
 
 // each asks every one of channels that plan wants asked, words and vectors side by
 // side. An index that fails is degraded and left out; if both fail, or the
-// only one, the recall is Unavailable.
+// only one, the recall is Unavailable, unless there are tails: see unanswered.
 func (s *search) each(ctx context.Context, channels []fusion.Channel, plan func(fusion.Channel) (memtypes.Filter, int, bool)) (map[fusion.Channel][]memtypes.Scored, error) {
 	out := map[fusion.Channel][]memtypes.Scored{}
 	var mu sync.Mutex // guards out
-	ask := func(want bool) (asked bool, err error) {
+	ask := func(want bool) (asked bool, failed error) {
 		for _, c := range channels {
 			f, k, ok := plan(c)
 			if isDense(c) != want || !ok || want && s.vector == nil || !want && len(s.terms) == 0 {
 				continue
 			}
 			list, err := s.one(ctx, c, f, k)
-			if err != nil {
+			if failed = cmp.Or(failed, err); err != nil && !s.tailed() {
 				return true, err
 			}
 			asked = true
@@ -251,7 +263,7 @@ func (s *search) each(ctx context.Context, channels []fusion.Channel, plan func(
 			out[c] = list
 			mu.Unlock()
 		}
-		return asked, nil
+		return asked, failed
 	}
 	var denseAsked bool
 	var denseErr error
@@ -260,6 +272,13 @@ func (s *search) each(ctx context.Context, channels []fusion.Channel, plan func(
 	wordsAsked, wordsErr := ask(false)
 	wg.Wait()
 	return out, s.verdict(ctx, denseErr, wordsErr, denseAsked && denseErr == nil, wordsAsked && wordsErr == nil)
+}
+
+// tailed reports whether the indexes have tails, which find even while their
+// services do not answer.
+func (s *search) tailed() bool {
+	_, ok := s.ix.sparse.(tailed)
+	return ok
 }
 
 // verdict decides whether a recall can go on with what it has.
@@ -274,8 +293,26 @@ func (s *search) verdict(ctx context.Context, denseErr, wordsErr error, byDense,
 	if wordsErr != nil {
 		s.degraded.add("sparse", wordsErr)
 	}
+	if byDense || byWords {
+		s.answered.Store(true)
+	}
+	if s.tailed() {
+		return nil
+	}
 	if (denseErr != nil || wordsErr != nil) && !byDense && !byWords {
 		return memtypes.Errorf(op, memtypes.Unavailable, "no index answers: %w", cmp.Or(wordsErr, denseErr))
+	}
+	return nil
+}
+
+// unanswered is why a recall that found nothing is no answer: there are tails
+// to look at, but no service said that there is nothing more.
+func (s *search) unanswered() error {
+	if !s.tailed() || s.answered.Load() {
+		return nil
+	}
+	if why := s.degraded.any(); why != "" {
+		return memtypes.Errorf("engine.Recall", memtypes.Unavailable, "no index answers: %s", why)
 	}
 	return nil
 }

@@ -70,6 +70,15 @@ func (s *shelf) drop(ids []memtypes.ID) {
 	}
 }
 
+// clear forgets everything.
+func (s *shelf) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.swept++
+	s.bytes = 0
+	clear(s.held)
+}
+
 // size is about what m takes in memory.
 func size(m *memtypes.Memory) int {
 	n := 512 + len(m.Text) + len(m.Title)

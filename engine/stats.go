@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -35,7 +36,7 @@ type Stats struct {
 	Embedder   string               `json:"embedder"`   // its fingerprint; empty without one
 	DenseMark  uint64               `json:"dense_mark"` // up to which sequence number each index follows
 	SparseMark uint64               `json:"sparse_mark"`
-	Dense      int                  `json:"dense"` // memories held by each index
+	Dense      int                  `json:"dense"` // memories held by each index of this process; of a shared one, by its tail
 	Sparse     int                  `json:"sparse"`
 }
 
@@ -48,9 +49,19 @@ func (e *Engine) Stats() Stats {
 	e.counts.mu.Lock()
 	s.Verdicts = maps.Clone(e.counts.verdicts)
 	e.counts.mu.Unlock()
+	if e.parts.Embedder != nil {
+		s.Embedder = e.parts.Embedder.Fingerprint()
+	}
+	if e.shared != nil {
+		for _, k := range e.shared.kinds {
+			*map[string]*int{"dense": &s.Dense, "sparse": &s.Sparse}[k.name] = k.size()
+		}
+		return s
+	}
+	// In this process both are counted at once, and cannot fail but by Close.
 	ix := e.indexes.Load()
-	if s.Sparse = ix.sparse.Len(); ix.dense != nil {
-		s.Dense, s.Embedder = ix.dense.Len(), e.parts.Embedder.Fingerprint()
+	if s.Sparse, _ = ix.sparse.Len(context.Background()); ix.dense != nil {
+		s.Dense, _ = ix.dense.Len(context.Background())
 	}
 	return s
 }

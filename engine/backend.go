@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+
+	"github.com/vimbank/vimbank/memtypes"
+)
+
+// backend is a service that holds an index for several processes, with the
+// breaker that spares it while it does not answer: everything that is asked of
+// it goes through call.
+type backend struct {
+	name    string // "dense" or "sparse"
+	breaker *gobreaker.CircuitBreaker[struct{}]
+}
+
+func newBackend(name string, o *Shared) *backend {
+	failures := uint32(o.Failures)
+	return &backend{name: name, breaker: gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
+		Name:        name,
+		Timeout:     o.Pause,
+		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= failures },
+		IsSuccessful: func(err error) bool {
+			_, some := errors.AsType[*memtypes.Rejected](err)
+			return err == nil || some || memtypes.CodeOf(err) != memtypes.Unavailable
+		},
+		IsExcluded: func(err error) bool { return err != nil && memtypes.CodeOf(err) == memtypes.Canceled },
+	})}
+}
+
+// call asks the service, for at most limit. One that takes longer is
+// Unavailable, as is every call while the breaker is open.
+func (b *backend) call(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
+	_, err := b.breaker.Execute(func() (struct{}, error) {
+		bounded, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		err := ask(bounded)
+		if err != nil && ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) {
+			err = memtypes.Errorf("engine", memtypes.Unavailable, "the %s service gave no answer within %v", b.name, limit)
+		}
+		return struct{}{}, err
+	})
+	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
+		return memtypes.Errorf("engine", memtypes.Unavailable, "the %s service failed too often and is left alone for now: %w", b.name, err)
+	}
+	return err
+}
+
+// spared reports whether nothing may be asked now.
+func (b *backend) spared() bool { return b.breaker.State() == gobreaker.StateOpen }
+
+// state is the breaker's, in words: closed, half-open or open.
+func (b *backend) state() string { return b.breaker.State().String() }

@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vimbank/vimbank/memtypes"
+)
+
+// generationsLease is the lease under which a first generation is made, and
+// generationsTime how long it lasts.
+const (
+	generationsLease = "generations"
+	generationsTime  = 30 * time.Second
+)
+
+// ensure sees to it that k has a live generation that is followed. A new bank
+// gets an empty one at once; one that holds more than may be owed is rebuilt.
+func (s *shared) ensure(ctx context.Context, k *kind, live string) error {
+	if live != "" && (s.followed(k, live) || k.name == "dense" && !s.ours(live)) {
+		return nil
+	}
+	e := s.engine
+	lease, err := e.parts.Ledger.Acquire(ctx, generationsLease, s.opt.Holder, e.now(), generationsTime)
+	switch c := memtypes.CodeOf(err); {
+	case err != nil && (c == memtypes.Conflict || c == memtypes.ReadOnly):
+		return nil // somebody else makes it
+	case err != nil:
+		return err
+	}
+	defer func() { _ = e.parts.Ledger.Release(context.WithoutCancel(ctx), lease) }()
+	if err := s.refresh(ctx); err != nil {
+		return err
+	}
+	live, names, err := s.look(ctx, k) // as it is under the lease
+	if err != nil || live != "" && s.followed(k, live) {
+		return err
+	}
+	if run, err := s.unfinished(ctx); err != nil || run != nil {
+		return err // the rebuild makes it
+	}
+	head, err := e.parts.Ledger.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if head > uint64(s.opt.MaxOwed/2) {
+		return s.plan(ctx)
+	}
+	name := live
+	if name == "" {
+		name = s.next(names, s.followedNames(k))
+	}
+	if err := e.parts.Ledger.Follow(ctx, k.follower(name), 0); err != nil {
+		return err
+	}
+	if live == "" {
+		if err := s.found(ctx, k, name); err != nil {
+			return err
+		}
+	}
+	return s.refresh(ctx)
+}
+
+// found makes an empty generation the live one.
+func (s *shared) found(ctx context.Context, k *kind, name string) error {
+	return k.backend.call(ctx, s.opt.Hold, func(ctx context.Context) error {
+		if _, err := k.open(ctx, name); err != nil {
+			return err
+		}
+		return k.gens.Switch(ctx, name)
+	})
+}
+
+// followed reports whether the generation of k is a follower of the ledger.
+func (s *shared) followed(k *kind, generation string) bool {
+	return slices.Contains(s.followedNames(k), generation)
+}
+
+// followedNames are the generations of k that follow the ledger.
+func (s *shared) followedNames(k *kind) []string {
+	var out []string
+	for _, f := range s.following(k) {
+		out = append(out, strings.TrimPrefix(f.Name, k.name+"/"))
+	}
+	return out
+}
+
+// next is a name for a generation of this process's making, unlike all in use.
+func (s *shared) next(used ...[]string) string {
+	n := 0
+	for _, name := range slices.Concat(used...) {
+		if i, err := strconv.Atoi(name[strings.LastIndexByte(name, '-')+1:]); err == nil {
+			n = max(n, i)
+		}
+	}
+	return s.hash + "-" + strconv.Itoa(n+1)
+}

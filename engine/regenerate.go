@@ -1,0 +1,409 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/vimbank/vimbank/memtypes"
+	"github.com/vimbank/vimbank/stores/ledger"
+)
+
+// RebuildJob is the name of the job, of its lease and of its runs, where the
+// indexes are shared.
+const RebuildJob = "rebuild"
+
+// rebuildTime is how long the lease of a rebuild lasts: as long after a kill
+// another process goes on with it.
+const rebuildTime = 30 * time.Second
+
+// The details of a rebuild's run. The new generations are under their kinds'
+// names, and the embedder's hash under detailHash.
+const (
+	detailHash   = "projection"
+	detailFrom   = "from"   // the ledger's head when the new generations began to follow
+	detailCursor = "cursor" // how far they are filled
+	detailFilled = "filled" // the ledger's head when they were
+)
+
+// regeneration is a rebuild on its way: its run in the ledger says how far it
+// has come, so that any process can go on with it.
+type regeneration struct {
+	shared   *shared
+	lease    ledger.Lease
+	run      ledger.Run
+	progress Progress
+}
+
+// rebuild makes new generations, or goes on with those that somebody has begun,
+// and lets them serve.
+func (s *shared) rebuild(ctx context.Context, progress Progress) error {
+	run, err := s.unfinished(ctx)
+	if err != nil {
+		return err
+	}
+	if run == nil {
+		if err := s.plan(ctx); err != nil {
+			return err
+		}
+	}
+	for {
+		done, err := s.goOn(ctx, progress)
+		if done || memtypes.CodeOf(err) != memtypes.Conflict {
+			return err
+		}
+		pause(ctx, s.opt.Refresh) // another process is at it
+		if ctx.Err() != nil {
+			return memtypes.Errorf("engine.Rebuild", memtypes.Canceled, "%w", ctx.Err())
+		}
+	}
+}
+
+// unfinished is the rebuild that is under way, or nil.
+func (s *shared) unfinished(ctx context.Context) (*ledger.Run, error) {
+	runs, err := s.engine.parts.Ledger.Runs(ctx, RebuildJob, 1)
+	if err != nil || len(runs) == 0 || runs[0].Status != "running" {
+		return nil, err
+	}
+	return &runs[0], nil
+}
+
+// plan writes down a rebuild for somebody to carry out.
+func (s *shared) plan(ctx context.Context) error {
+	e := s.engine
+	head, err := e.parts.Ledger.Head(ctx)
+	if err != nil {
+		return err
+	}
+	run := ledger.Run{ID: runID(RebuildJob, e.now()), Job: RebuildJob, Actor: e.opts.Actor, Status: "running", Started: e.now(),
+		Counts: map[string]int{}, Detail: map[string]string{detailHash: s.hash, detailFrom: strconv.FormatUint(head, 10)}}
+	for _, k := range s.kinds {
+		_, names, err := s.look(ctx, k)
+		if err != nil {
+			return err
+		}
+		run.Detail[k.name] = s.next(names, s.followedNames(k))
+	}
+	_, err = e.parts.Ledger.Append(ctx, ledger.Batch{Now: e.now(), Actor: run.Actor, RunID: run.ID, Runs: []ledger.Run{run}})
+	return err
+}
+
+// goOn carries the unfinished rebuild out, if there is one and nobody else is
+// at it, which is Conflict.
+func (s *shared) goOn(ctx context.Context, progress Progress) (done bool, err error) {
+	s.rebuilds.Lock()
+	defer s.rebuilds.Unlock()
+	l := s.engine.parts.Ledger
+	run, err := s.unfinished(ctx)
+	if err != nil || run == nil {
+		return err == nil, err
+	}
+	r := &regeneration{shared: s, run: *run, progress: progress}
+	if err := r.renew(ctx); err != nil {
+		return false, err
+	}
+	defer func() { _ = l.Release(context.WithoutCancel(ctx), r.lease) }()
+	if again, err := s.unfinished(ctx); err != nil || again == nil || again.ID != run.ID {
+		return err == nil, err // finished while the lease was another's
+	} else {
+		r.run = *again
+	}
+	if r.run.Detail[detailHash] != s.hash {
+		return true, r.end(ctx, "stopped")
+	}
+	for _, step := range []func(context.Context) error{r.follow, r.fill, r.catchUp, r.change, r.clean} {
+		if err := step(ctx); err != nil {
+			return false, err
+		}
+	}
+	return true, r.end(ctx, "done")
+}
+
+// resume goes on with a rebuild that nobody carries out, beside everything else.
+func (p *pump) resume(loop context.Context, all *sync.WaitGroup) {
+	if run, err := p.shared.unfinished(loop); err != nil || run == nil || !p.shared.rebuilds.TryLock() {
+		return
+	}
+	p.shared.rebuilds.Unlock()
+	all.Go(func() { _, _ = p.shared.goOn(loop, nil) }) // what fails now is tried again soon
+}
+
+// renew takes or keeps the lease.
+func (r *regeneration) renew(ctx context.Context) (err error) {
+	s := r.shared
+	r.lease, err = s.engine.parts.Ledger.Acquire(ctx, RebuildJob, s.opt.Holder, s.engine.now(), rebuildTime)
+	return err
+}
+
+// note writes down how far the rebuild has come, if it is still ours.
+func (r *regeneration) note(ctx context.Context) error {
+	if err := r.renew(ctx); err != nil {
+		return err
+	}
+	e := r.shared.engine
+	_, err := e.parts.Ledger.Append(ctx, ledger.Batch{Now: e.now(), Actor: r.run.Actor, RunID: r.run.ID, Fence: &r.lease, Runs: []ledger.Run{r.run}})
+	return err
+}
+
+// end writes down that the rebuild is over.
+func (r *regeneration) end(ctx context.Context, status string) error {
+	r.run.Status, r.run.Ended = status, r.shared.engine.now()
+	return r.note(ctx)
+}
+
+// patiently calls do until the service of k answers, for as long as its breaker
+// may be open a few times.
+func (r *regeneration) patiently(ctx context.Context, k *kind, do func(context.Context) error) error {
+	const tries = 8
+	o := &r.shared.opt
+	for try := 0; ; try++ {
+		err := k.backend.call(ctx, o.Hold, do)
+		if memtypes.CodeOf(err) != memtypes.Unavailable || err == nil || try == tries {
+			return err
+		}
+		pause(ctx, min(backoff(o.Retry, try), o.Pause+o.Retry))
+		if err := r.renew(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// follow makes the new generations and lets them follow the ledger.
+func (r *regeneration) follow(ctx context.Context) error {
+	s := r.shared
+	from, err := strconv.ParseUint(r.run.Detail[detailFrom], 10, 64)
+	if err != nil {
+		return memtypes.Errorf("engine.Rebuild", memtypes.Internal, "run %s: %s: %w", r.run.ID, detailFrom, err)
+	}
+	for _, k := range s.kinds {
+		name := r.run.Detail[k.name]
+		err := r.patiently(ctx, k, func(ctx context.Context) error { _, err := k.open(ctx, name); return err })
+		if err != nil {
+			return err
+		}
+		if err := s.engine.parts.Ledger.Follow(ctx, k.follower(name), from); err != nil {
+			return err
+		}
+	}
+	return s.refresh(ctx)
+}
+
+// fill writes every active memory into the new generations. What changes
+// meanwhile they follow like any other, and whatever is older loses.
+func (r *regeneration) fill(ctx context.Context) error {
+	s, e := r.shared, r.shared.engine
+	for r.run.Detail[detailFilled] == "" {
+		began := time.Now()
+		page, err := e.parts.Ledger.List(ctx, ledger.ListQuery{All: true, Limit: rebuildPage, Cursor: r.run.Detail[detailCursor]})
+		if err != nil {
+			return err
+		}
+		if err := r.put(ctx, page.Memories); err != nil {
+			return err
+		}
+		r.run.Counts["done"] += len(page.Memories)
+		if r.run.Detail[detailCursor] = page.Next; page.Next == "" {
+			head, err := e.parts.Ledger.Head(ctx)
+			if err != nil {
+				return err
+			}
+			r.run.Detail[detailFilled] = strconv.FormatUint(head, 10)
+		}
+		if err := r.note(ctx); err != nil {
+			return err
+		}
+		e.at("filled a page")
+		if r.progress != nil {
+			r.progress(r.run.Counts["done"], 0)
+		}
+		if rate := s.opt.RebuildRate; rate > 0 {
+			pause(ctx, time.Duration(len(page.Memories))*time.Second/time.Duration(rate)-time.Since(began))
+		}
+	}
+	return nil
+}
+
+// put writes some memories into the new generations; what is refused for good
+// is counted, and Reconcile finds it missing.
+func (r *regeneration) put(ctx context.Context, memories []memtypes.Memory) error {
+	ids := make([]memtypes.ID, len(memories))
+	for i := range memories {
+		ids[i] = memories[i].ID
+	}
+	w, err := r.shared.engine.present(ctx, ids, nil)
+	if err != nil || len(w.ps) == 0 {
+		return err
+	}
+	for _, k := range r.shared.kinds {
+		err := r.patiently(ctx, k, func(ctx context.Context) error {
+			index, err := k.open(ctx, r.run.Detail[k.name])
+			if err != nil {
+				return err
+			}
+			write, _, err := index.upsert(ctx, w.ps, w.cause)
+			if err != nil {
+				return err
+			}
+			failed := refusals{}
+			if err := failed.take(write(ctx)); err != nil {
+				return err
+			}
+			for _, cause := range failed {
+				if memtypes.CodeOf(cause) == memtypes.Unavailable {
+					return cause
+				}
+			}
+			r.run.Counts["refused "+k.name] += len(failed)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// catchUp waits until the new generations have what changed while they were
+// filled, and until every process that was awake has seen that they follow.
+func (r *regeneration) catchUp(ctx context.Context) error {
+	s := r.shared
+	filled, err := strconv.ParseUint(r.run.Detail[detailFilled], 10, 64)
+	if err != nil {
+		return memtypes.Errorf("engine.Rebuild", memtypes.Internal, "run %s: %s: %w", r.run.ID, detailFilled, err)
+	}
+	pause(ctx, 2*s.opt.Refresh)
+	for {
+		if err := s.refresh(ctx); err != nil {
+			return err
+		}
+		behind := slices.ContainsFunc(s.kinds, func(k *kind) bool {
+			return slices.ContainsFunc(s.following(k), func(f ledger.Follower) bool {
+				return f.Name == k.follower(r.run.Detail[k.name]) && f.Mark < filled
+			})
+		})
+		if !behind {
+			return nil
+		}
+		pause(ctx, s.opt.Refresh)
+		if ctx.Err() != nil {
+			return memtypes.Errorf("engine.Rebuild", memtypes.Canceled, "%w", ctx.Err())
+		}
+		if err := r.renew(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// change lets the new generations serve.
+func (r *regeneration) change(ctx context.Context) error {
+	s, e := r.shared, r.shared.engine
+	for _, k := range s.kinds {
+		if err := r.renew(ctx); err != nil {
+			return err
+		}
+		name := r.run.Detail[k.name]
+		if err := r.patiently(ctx, k, func(ctx context.Context) error { return k.gens.Switch(ctx, name) }); err != nil {
+			return err
+		}
+		s.noteLive(k, name, nil)
+		e.at("switched")
+	}
+	if e.parts.Embedder == nil {
+		return nil
+	}
+	e.foreign.Store(false)
+	return e.parts.Ledger.Set(ctx, fingerprintKey, e.parts.Embedder.Fingerprint())
+}
+
+// clean removes the generations that served before, once nobody searches them.
+func (r *regeneration) clean(ctx context.Context) error {
+	s := r.shared
+	for _, k := range s.kinds {
+		for _, f := range s.following(k) {
+			if f.Name == k.follower(r.run.Detail[k.name]) {
+				continue
+			}
+			if err := s.engine.parts.Ledger.Unfollow(ctx, f.Name); err != nil {
+				return err
+			}
+		}
+	}
+	pause(ctx, 2*s.opt.Refresh)
+	for _, k := range s.kinds {
+		_, names, err := s.look(ctx, k)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if name == r.run.Detail[k.name] {
+				continue
+			}
+			if err := r.patiently(ctx, k, func(ctx context.Context) error { return k.gens.Drop(ctx, name) }); err != nil {
+				return err
+			}
+		}
+	}
+	return s.refresh(ctx)
+}
+
+// reconcile is Reconcile where the indexes are shared: it compares and repairs
+// the live generations.
+func (s *shared) reconcile(ctx context.Context, repair bool) ([]Drift, error) {
+	if err := s.refresh(ctx); err != nil {
+		return nil, err
+	}
+	var all []*comparison
+	open := map[string]target{}
+	kinds := map[string]*kind{}
+	for _, k := range s.kinds {
+		if k.name == "dense" && s.engine.withoutDense() {
+			continue
+		}
+		live, _, err := s.look(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		if live == "" {
+			return nil, memtypes.Errorf("engine.Reconcile", memtypes.Unavailable, "the %s service has no live generation; one is made by itself, or by `vimbank rebuild`", k.name)
+		}
+		index, err := k.open(ctx, live)
+		if err != nil {
+			return nil, err
+		}
+		open[k.name], kinds[k.name] = index, k
+		mark := uint64(0)
+		for _, f := range s.following(k) {
+			if f.Name == k.follower(live) {
+				mark = f.Mark
+			}
+		}
+		all = append(all, &comparison{engine: s.engine, from: mark, drift: Drift{Index: k.name}, held: heldBy(ctx, index)})
+	}
+	drifts, err := compare(ctx, all)
+	if err != nil || !repair {
+		return drifts, err
+	}
+	return drifts, s.engine.repair(ctx, all, func(ctx context.Context, name string, w writing) error {
+		return s.mend(ctx, kinds[name], open[name], w)
+	})
+}
+
+// mend writes w into the live generation of k.
+func (s *shared) mend(ctx context.Context, k *kind, index target, w writing) error {
+	if len(w.gone) > 0 {
+		err := k.backend.call(ctx, s.opt.Hold, func(ctx context.Context) error { return index.remove(ctx, w.gone) })
+		if err != nil {
+			return err
+		}
+	}
+	if len(w.ps) == 0 {
+		return nil
+	}
+	put, _, err := index.upsert(ctx, w.ps, w.cause)
+	if err != nil {
+		return err
+	}
+	return k.backend.call(ctx, s.opt.Hold, put)
+}

@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vimbank/vimbank/memtypes"
+	"github.com/vimbank/vimbank/stores/ledger"
+)
+
+// standing is how far the services have come, as it was last seen.
+type standing struct {
+	head      uint64
+	followers []ledger.Follower
+	live      map[string]string // the live generation by kind; none if it is not known
+	failed    map[string]string // why a kind's service could not be looked at, by kind
+}
+
+// refresh asks the ledger how far the services have come, and drops what they
+// have from the tails.
+func (s *shared) refresh(ctx context.Context) error {
+	l := s.engine.parts.Ledger
+	followers, err := l.Followers(ctx, s.engine.now())
+	if err != nil {
+		return err
+	}
+	head, err := l.Head(ctx)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.known.followers, s.known.head, s.admitted = followers, head, 0
+	s.mu.Unlock()
+	marks, skipped := s.engine.marks(), false
+	for _, k := range s.kinds {
+		if mark, any := s.mark(k); any {
+			k.drop(mark)
+			skipped = raise(marks[k.name], mark) || skipped
+		}
+	}
+	if skipped { // changes that this process will not see any more
+		s.engine.shelf.clear()
+	}
+	return nil
+}
+
+// mark is what every generation of k that is followed has; any is false if
+// there is none. A rebuild's new generation counts, too: it may serve soon.
+func (s *shared) mark(k *kind) (mark uint64, any bool) {
+	for _, f := range s.following(k) {
+		if !any || f.Mark < mark {
+			mark, any = f.Mark, true
+		}
+	}
+	return mark, any
+}
+
+// following are the followers of k.
+func (s *shared) following(k *kind) []ledger.Follower {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []ledger.Follower
+	for _, f := range s.known.followers {
+		if strings.HasPrefix(f.Name, k.name+"/") {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// noteLive remembers what a look at the service of k showed, or why it did not.
+func (s *shared) noteLive(k *kind, live string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known.live == nil {
+		s.known.live, s.known.failed = map[string]string{}, map[string]string{}
+	}
+	delete(s.known.failed, k.name)
+	if err != nil {
+		s.known.failed[k.name] = err.Error()
+		return
+	}
+	s.known.live[k.name] = live
+}
+
+// admit refuses n memories more with Full while an index lags behind by more
+// than the bound.
+func (s *shared) admit(ctx context.Context, op string, n int) error {
+	f, owed := s.furthest(n)
+	if owed <= s.opt.MaxOwed*9/10 {
+		return nil
+	}
+	if err := s.refresh(ctx); err != nil {
+		return err
+	}
+	if f, owed = s.furthest(n); owed <= s.opt.MaxOwed {
+		return nil
+	}
+	return &memtypes.Error{Op: op, Code: memtypes.Full, Err: &memtypes.Field{
+		Name:   "outbox",
+		Found:  fmt.Sprintf("%d changes that the index %s has yet to take", f.Owed, f.Name),
+		Wanted: fmt.Sprintf("at most %d; its service does not keep up, try again later", s.opt.MaxOwed)}}
+}
+
+// furthest is the follower that owes most, and how much that is with n more.
+func (s *shared) furthest(n int) (ledger.Follower, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.known.followers) == 0 {
+		return ledger.Follower{Name: "of no service"}, s.admitted
+	}
+	s.admitted += n
+	f := slices.MaxFunc(s.known.followers, func(a, b ledger.Follower) int { return a.Owed - b.Owed })
+	return f, f.Owed + s.admitted
+}
+
+// IndexHealth is how one generation of a shared index stands.
+type IndexHealth struct {
+	Index      string    `json:"index"` // "dense" or "sparse"
+	Generation string    `json:"generation"`
+	Live       bool      `json:"live"`
+	Mark       uint64    `json:"mark"`             // it has what changed up to here
+	Lag        uint64    `json:"lag"`              // how far that is behind the ledger
+	Owed       int       `json:"owed"`             // memories it has yet to take
+	Dead       int       `json:"dead"`             // memories it cannot take: see DeadLetters
+	Waiting    time.Time `json:"waiting,omitzero"` // since when the oldest of them waits
+	Breaker    string    `json:"breaker"`          // of its service: closed, half-open, open
+	Tail       int       `json:"tail"`             // memories that this process holds for it
+	Error      string    `json:"error,omitempty"`  // what went wrong last, if it still does
+}
+
+// Health is how an engine stands.
+type Health struct {
+	Head    uint64        `json:"head"`    // the newest sequence number of the ledger
+	Indexes []IndexHealth `json:"indexes"` // of the services; none where the indexes are this process's own
+}
+
+// Health asks the ledger how the shared indexes stand; the error is the ledger's.
+func (e *Engine) Health(ctx context.Context) (Health, error) {
+	if err := e.open("engine.Health"); err != nil {
+		return Health{}, err
+	}
+	if e.shared == nil {
+		head, err := e.parts.Ledger.Head(ctx)
+		return Health{Head: head}, err
+	}
+	s := e.shared
+	if err := s.refresh(ctx); err != nil {
+		return Health{}, err
+	}
+	var h Health
+	for _, k := range s.kinds {
+		for _, f := range s.following(k) {
+			h.Indexes = append(h.Indexes, s.health(k, f))
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h.Head = s.known.head
+	return h, nil
+}
+
+func (s *shared) health(k *kind, f ledger.Follower) IndexHealth {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	generation := strings.TrimPrefix(f.Name, k.name+"/")
+	return IndexHealth{
+		Index: k.name, Generation: generation, Live: s.known.live[k.name] == generation,
+		Mark: f.Mark, Lag: s.known.head - min(f.Mark, s.known.head), Owed: f.Owed, Dead: f.Dead, Waiting: f.Due,
+		Breaker: k.backend.state(), Tail: k.size(), Error: strings.Join(nonEmpty(s.known.failed[k.name], s.pump.trouble(f.Name)), "; "),
+	}
+}
