@@ -59,6 +59,7 @@ func rooms() map[string][]string {
 
 		// What only tests use.
 		"internal/archtest": {},
+		"internal/faults":   {"memtypes", "stores/dense", "stores/sparse"},
 		"internal/docs":     {},
 		"internal/live":     {},
 	}
@@ -69,7 +70,7 @@ func rooms() map[string][]string {
 func testRooms() map[string][]string {
 	embedded := []string{"bank", "engine", "llm/local", "stores/ledger/sqlite"}
 	return map[string][]string{
-		"engine":        embedded,
+		"engine":        append(embedded, "internal/faults"),
 		"eval":          embedded,
 		"ingest":        embedded,
 		"bank":          embedded,
@@ -96,7 +97,7 @@ func gates() map[string][]string {
 		"golang.org/x/sys":                    {"internal/kernel", "cmd/vimbank"},
 		"golang.org/x/sync":                   {"engine"},
 		"github.com/cenkalti/backoff/v5":      {"llm"},
-		"github.com/sony/gobreaker/v2":        {"llm"},
+		"github.com/sony/gobreaker/v2":        {"llm", "engine"},
 		"github.com/sashabaranov/go-openai":   {"llm/openai"},
 		"github.com/spf13/viper":              {"configs"},
 		"go.yaml.in/yaml/v3":                  {"configs", "cmd/vimbank"},
