@@ -73,12 +73,13 @@ type Sparse struct {
 	APIKey       Secret        `yaml:"api_key"` // instead of user and password; at most one of these three
 	APIKeyEnv    string        `yaml:"api_key_env"`
 	APIKeyFile   string        `yaml:"api_key_file"`
-	CAFile       string        `yaml:"ca_file"` // PEM; empty: the authorities that the machine trusts
-	Prefix       string        `yaml:"prefix"`  // of the indexes' names
-	Tenancy      string        `yaml:"tenancy"` // index or shared
+	CAFile       string        `yaml:"ca_file"`          // PEM; empty: the authorities that the machine trusts
+	Fingerprint  string        `yaml:"cert_fingerprint"` // SHA-256 in hex of the certificate or its authority
+	Prefix       string        `yaml:"prefix"`           // of the indexes' names
+	Tenancy      string        `yaml:"tenancy"`          // index or shared
 	Shards       int           `yaml:"shards"`
-	Replicas     int           `yaml:"replicas"` // copies of each shard besides itself
-	Refresh      string        `yaml:"refresh"`  // wait_for or immediate: when what is written can be searched
+	Replicas     int           `yaml:"replicas"` // spare copies of each shard; 0: none
+	Refresh      string        `yaml:"refresh"`  // when a write is found by searches: wait_for or immediate
 	Timeout      time.Duration `yaml:"timeout"`  // of one request
 }
 

@@ -126,7 +126,7 @@ func others() map[string]string {
 		"dense.shards": "2", "dense.replicas": "3", "dense.on_disk": "true", "dense.write_consistency": "2", "dense.timeout": "3s",
 		"sparse.kind": "bm25", "sparse.urls": "http://a:9200, https://b", "sparse.user": "elastic", "sparse.password": "k5", "sparse.password_env": "E_KEY",
 		"sparse.password_file": "/key5", "sparse.api_key": "k6", "sparse.api_key_env": "F_KEY", "sparse.api_key_file": "/key6", "sparse.ca_file": "/ca",
-		"sparse.prefix": "mine", "sparse.tenancy": "shared", "sparse.shards": "4", "sparse.replicas": "0", "sparse.refresh": "immediate", "sparse.timeout": "4s",
+		"sparse.prefix": "mine", "sparse.cert_fingerprint": "ab:cd", "sparse.tenancy": "shared", "sparse.shards": "4", "sparse.replicas": "0", "sparse.refresh": "immediate", "sparse.timeout": "4s",
 		"pump.max_owed": "10", "pump.batch": "20", "admin.addr": "127.0.0.1:9464", "admin.public": "true",
 		"upkeep.decay": "", "upkeep.purge": "1 2 * * *", "upkeep.reconcile": "1 3 * * *", "upkeep.snapshot": "1 4 * * *",
 	}
