@@ -75,7 +75,7 @@ func canceled(op string, ctx context.Context) error {
 func (ix *Inverted) Upsert(ctx context.Context, docs []Doc) error {
 	const op = "sparse.Upsert"
 	for i := range docs {
-		if err := docs[i].check(op); err != nil {
+		if err := docs[i].Check(op); err != nil {
 			return err
 		}
 	}
@@ -95,7 +95,9 @@ func (ix *Inverted) Upsert(ctx context.Context, docs []Doc) error {
 	return nil
 }
 
-func (d *Doc) check(op string) error {
+// Check refuses, for op, what no index takes, with Invalid: a doc without an ID
+// or a scope, with an unknown field or an empty token.
+func (d *Doc) Check(op string) error {
 	if d.ID == "" {
 		return memtypes.BadField(op, "id", "", "the ID of a memory")
 	}

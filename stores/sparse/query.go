@@ -10,13 +10,12 @@ import (
 )
 
 // Search implements Index. No terms, or none that the tenant's documents hold,
-// find nothing, without an error. K below 1, an unknown field, no scope, a
-// boost outside [0,1e6], a weight outside (0,1] and negative Stats are Invalid;
-// a document frequency above the documents of the Stats counts as those.
+// find nothing, without an error. What Check refuses is Invalid. A document
+// frequency above the documents of the Stats counts as those.
 // A session is its name within the tenant.
 func (ix *Inverted) Search(ctx context.Context, q Query) ([]memtypes.Scored, error) {
 	const op = "sparse.Search"
-	if err := q.check(op); err != nil {
+	if err := q.Check(op); err != nil {
 		return nil, err
 	}
 	ix.mu.RLock()
@@ -65,7 +64,10 @@ func (ix *Inverted) giveBack(s *search) {
 // maxBoost keeps the sums far from the end of single precision.
 const maxBoost = 1e6
 
-func (q *Query) check(op string) error {
+// Check refuses, for op, what no index can be asked, with Invalid: K below 1, an
+// unknown field, no scope, a boost outside [0,1e6], a weight outside (0,1],
+// negative Stats.
+func (q *Query) Check(op string) error {
 	if _, ok := q.Field.place(); !ok {
 		return unknownField(op, q.Field)
 	}

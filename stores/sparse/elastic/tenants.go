@@ -1,0 +1,84 @@
+package elastic
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"github.com/vimbank/vimbank/memtypes"
+)
+
+// settleIn makes the index of a tenant that writes first, and then enters the
+// tenant in the list: whoever is in the list has had an index. Several processes
+// may do so at once.
+func (x *Index) settleIn(ctx context.Context, op, tenant string) error {
+	s, index := x.store, x.of(tenant)
+	listed, err := x.listed(ctx, op, tenant)
+	if err != nil {
+		return err
+	}
+	if listed {
+		there, err := s.names(ctx, op, index)
+		if isKind(err, noIndex) || err == nil && len(there) == 0 {
+			return x.lost(op, tenant)
+		}
+		return err
+	}
+	if err := s.create(ctx, op, index); err != nil {
+		return err
+	}
+	if err := s.compare(ctx, op, index); err != nil {
+		return err
+	}
+	err = s.call(ctx, ask{op: op, index: s.list(x.name), make: func() esapi.Request {
+		return esapi.IndexRequest{Index: writable(s.list(x.name)), DocumentID: s.part(tenant), OpType: "create", RequireAlias: &yes,
+			Body: body(obj{"tenant": entry(s, tenant)})}
+	}}, nil)
+	if isStatus(err, http.StatusConflict) {
+		return nil
+	}
+	return err
+}
+
+// entry is who has an index, in the list.
+func entry(s *Store, tenant string) string {
+	if s.opt.Tenancy == Shared {
+		return "(all)"
+	}
+	return tenant
+}
+
+// listed reports whether the tenant is in the list, as of now. A list that is
+// gone is an error: the generation is.
+func (x *Index) listed(ctx context.Context, op, tenant string) (bool, error) {
+	var answer struct{ Found bool }
+	s := x.store
+	err := s.call(ctx, ask{op: op, index: s.list(x.name), make: func() esapi.Request {
+		return esapi.GetRequest{Index: s.list(x.name), DocumentID: s.part(tenant)}
+	}}, &answer)
+	if isStatus(err, http.StatusNotFound) && !isKind(err, noIndex) {
+		return false, nil
+	}
+	return answer.Found, err
+}
+
+// absent turns the error of an index that is not there into nothing if the
+// tenant has never written.
+func (x *Index) absent(ctx context.Context, op, tenant string, err error) error {
+	if !isKind(err, noIndex) {
+		return err
+	}
+	switch listed, err := x.listed(ctx, op, tenant); {
+	case err != nil:
+		return err
+	case listed:
+		return x.lost(op, tenant)
+	}
+	return nil
+}
+
+func (x *Index) lost(op, tenant string) error {
+	return memtypes.Errorf(op, memtypes.Unavailable, "%s: the index %s, or its alias %s, is gone, which held memories: `vimbank rebuild` makes it again from the ledger",
+		x.store.where(), x.of(tenant), writable(x.of(tenant)))
+}
