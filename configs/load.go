@@ -82,7 +82,17 @@ func Load(s Sources) (*Loaded, error) {
 		}
 		reflect.ValueOf(&l.Config).Elem().FieldByIndex(k.place).Set(reflect.ValueOf(value))
 	}
+	l.yield()
 	return l, l.check()
+}
+
+// yield drops the address that a profile gives the ledger where a variable or a
+// file is named for it: who names one does not have to take back the other.
+func (l *Loaded) yield() {
+	named := l.Config.Ledger.URLEnv != "" || l.Config.Ledger.URLFile != ""
+	if named && strings.HasPrefix(l.origin["ledger.url"], "profile ") {
+		l.Config.Ledger.URL = Secret{}
+	}
 }
 
 // layered puts what stands over the profile into a viper of our own, which
