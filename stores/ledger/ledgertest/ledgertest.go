@@ -49,6 +49,7 @@ func Run(t *testing.T, open func(testing.TB) ledger.Ledger) {
 		})
 	}
 	t.Run("Model", func(t *testing.T) { againstModel(t, open) })
+	t.Run("Debts", func(t *testing.T) { againstDebts(t, open) })
 	t.Run("Movable", func(t *testing.T) { movable(t, open) })
 }
 
