@@ -109,6 +109,9 @@ func TestCheck(t *testing.T) {
 		{"UPDATE log SET filed = NULL WHERE seq = 5", "memories that no query finds"},
 		{"UPDATE log SET filed = 1, id = randomblob(16) WHERE seq = 21", "entries filed that are no memory"},
 		{"UPDATE filing SET seq = 0; UPDATE log SET filed = 0, id = (SELECT id FROM log WHERE seq = 4) WHERE seq = 5", "memories of one ID"},
+		{"INSERT INTO followers VALUES (1, 'a', 7); INSERT INTO owed SELECT 1, id, 8, 8, 0, 0, '', 0, NULL, NULL FROM log WHERE seq = 8", "debts of changes that were not drawn"},
+		{"INSERT INTO followers VALUES (1, 'a', 7); INSERT INTO owed SELECT 1, id, 6, 5, 0, 0, '', 0, NULL, NULL FROM log WHERE seq = 5", "debts of changes that were not drawn"},
+		{"INSERT INTO owed SELECT 1, id, 5, 5, 0, 0, '', 0, NULL, NULL FROM log WHERE seq = 5", "broken references"},
 		{"UPDATE tenants SET head = 5, hash = x'00'", "noted entry is not in the log"},
 	} {
 		err := damaged(t, 20, c.query).Check(t.Context())

@@ -26,3 +26,16 @@ const (
 	MaxLoose = maxLoose
 	FewLoose = fewLoose
 )
+
+// Commits is how many transactions were committed.
+func (db *DB) Commits() int64 { return db.write.commits.Load() }
+
+// DrawMost is how many entries of the log one claim draws at most, unless more are claimed.
+const DrawMost = drawMost
+
+// Bell is what wakes those who wait.
+type Bell = bell
+
+// Listen and Ring are its two ends.
+func (b *Bell) Listen() <-chan struct{} { return b.listen() }
+func (b *Bell) Ring(last uint64)        { b.ring(last) }
