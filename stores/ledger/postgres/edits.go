@@ -3,7 +3,6 @@ package postgres
 import (
 	"bytes"
 
-	"github.com/vimbank/vimbank/memtypes"
 	"github.com/vimbank/vimbank/stores/ledger"
 )
 
@@ -245,17 +244,4 @@ func (t *tx) touch(m *mem) *changed {
 		t.dirty = append(t.dirty, m)
 	}
 	return &m.changed
-}
-
-// tenantsOf are the tenants of scopes, for the ends of their trails.
-func tenantsOf(scopes map[memtypes.Scope]bool) []string {
-	seen := map[string]bool{}
-	var out []string
-	for s := range scopes {
-		if t := s.Tenant(); !seen[t] {
-			seen[t] = true
-			out = append(out, t)
-		}
-	}
-	return out
 }

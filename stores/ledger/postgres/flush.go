@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"github.com/jackc/pgx/v5"
-
 )
 
 // chunkRows and chunkBytes bound one statement that writes many rows.
@@ -20,6 +19,7 @@ func (db *DB) flush(t *tx) (*pgx.Batch, error) {
 	t.flushLog(q)
 	t.flushPurged(q)
 	t.flushMemories(q)
+	t.flushErased(q)
 	t.flushReplaced(q)
 	if err := t.flushRuns(q); err != nil {
 		return nil, err
@@ -75,8 +75,16 @@ func (t *tx) flushPurged(q queue) {
 	if len(t.purged) == 0 {
 		return
 	}
-	for _, table := range []string{"recalled", "replaced", "vectors"} {
+	for _, table := range []string{"recalled", "replaced"} {
 		q("DELETE FROM {s}."+table+" WHERE id = ANY($1::text[]::uuid[])", t.purged)
+	}
+}
+
+// flushErased takes away the vectors of purged memories. It comes after what
+// purges those, which waits for whoever is putting vectors of them now.
+func (t *tx) flushErased(q queue) {
+	if len(t.purged) > 0 {
+		q("DELETE FROM {s}.vectors WHERE id = ANY($1::text[]::uuid[])", t.purged)
 	}
 }
 
@@ -237,4 +245,3 @@ func (t *tx) last() *link {
 	}
 	return &t.links[len(t.links)-1]
 }
-

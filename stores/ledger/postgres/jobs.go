@@ -116,13 +116,7 @@ func (db *DB) Runs(ctx context.Context, job string, limit int) (runs []ledger.Ru
 		if err != nil {
 			return err
 		}
-		runs, err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (run ledger.Run, err error) {
-			var body string
-			if err = r.Scan(&body); err == nil {
-				err = json.Unmarshal([]byte(body), &run)
-			}
-			return run, err
-		})
+		runs, err = pgx.CollectRows(rows, scanRun)
 		return err
 	})
 	return runs, err

@@ -123,8 +123,8 @@ type DB struct {
 	listen *listener
 	texts  sync.Map // statements by their text without the schema
 
-	closing chan struct{} // closed when Close begins, so that who waits stops
-	once    sync.Once
+	closing  chan struct{} // closed when Close begins, so that who waits stops
+	shutting sync.Once
 
 	mu     sync.RWMutex // held for reading by every call; guards closed
 	closed bool
@@ -167,7 +167,7 @@ func Open(ctx context.Context, url string, o *Options) (*DB, error) {
 // Close waits for the calls that run, but wakes those in Wait, and releases all
 // connections. Every later call is Unavailable, but for Close, which does nothing.
 func (db *DB) Close() error {
-	db.once.Do(func() { close(db.closing) })
+	db.shutting.Do(func() { close(db.closing) })
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.closed {

@@ -19,13 +19,14 @@ type scopes struct {
 	mu      sync.RWMutex // guards all below
 	number  map[memtypes.Scope]scopeNo
 	numbers map[int64]memtypes.Scope
+	tenants map[string]int64
 }
 
 // scopeNo is the number of a scope and of its tenant.
 type scopeNo struct{ scope, tenant int64 }
 
 func newScopes() *scopes {
-	return &scopes{number: map[memtypes.Scope]scopeNo{}, numbers: map[int64]memtypes.Scope{}}
+	return &scopes{number: map[memtypes.Scope]scopeNo{}, numbers: map[int64]memtypes.Scope{}, tenants: map[string]int64{}}
 }
 
 func (s *scopes) put(known map[memtypes.Scope]scopeNo) {
@@ -35,9 +36,20 @@ func (s *scopes) put(known map[memtypes.Scope]scopeNo) {
 		clear(s.number)
 		clear(s.numbers)
 	}
+	if len(s.tenants)+len(known) >= maxCached {
+		clear(s.tenants)
+	}
 	for sc, no := range known {
 		s.number[sc], s.numbers[no.scope] = no, sc
+		s.tenants[sc.Tenant()] = no.tenant
 	}
+}
+
+func (s *scopes) byTenant(name string) (int64, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	no, ok := s.tenants[name]
+	return no, ok
 }
 
 func (s *scopes) byScope(sc memtypes.Scope) (scopeNo, bool) {

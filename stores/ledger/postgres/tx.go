@@ -12,12 +12,31 @@ import (
 
 // needs is what must be read before a write can be worked out.
 type needs struct {
-	whole  []ledger.Key            // memories with their content
-	brief  []ledger.Key            // memories without
-	scopes map[memtypes.Scope]bool // of the edits; true: to be made where it is not known
-	leases []string
-	size   int // rows, about
-	bytes  int // of their content, about
+	whole   []ledger.Key            // memories with their content
+	brief   []ledger.Key            // memories without
+	scopes  map[memtypes.Scope]bool // of the edits; true: to be made where it is not known
+	tenants []string                // to be made where they are not known, besides those of scopes
+	leases  []string
+	size    int // rows, about
+	bytes   int // of their content, about
+}
+
+// tenantNames are the tenants whose trails' ends must be known.
+func (n *needs) tenantNames() (out []string) {
+	seen := map[string]bool{}
+	add := func(t string) {
+		if !seen[t] {
+			seen[t] = true
+			out = append(out, t)
+		}
+	}
+	for s := range n.scopes {
+		add(s.Tenant())
+	}
+	for _, t := range n.tenants {
+		add(t)
+	}
+	return out
 }
 
 // tx is one transaction: what it knows, and what it is going to write. Nothing
@@ -38,6 +57,9 @@ type tx struct {
 	runs     []ledger.Run
 	settings [][2]string
 	scratch  []byte
+
+	// records reads entries as they were when the transaction began.
+	records func(after int64, limit int) ([]ledger.Record, error)
 }
 
 // tenant is the end of one tenant's trail.
@@ -87,7 +109,8 @@ func (t *tx) empty() bool {
 // in one round trip, or two where scopes are new.
 func (db *DB) begin(ctx context.Context, c *pgx.Conn, need *needs) (*tx, error) {
 	t := &tx{tenants: map[string]*tenant{}, scopes: map[memtypes.Scope]scopeNo{}, fresh: map[memtypes.Scope]scopeNo{},
-		mems: map[ledger.Key]*mem{}, leases: map[string]*lease{}}
+		mems: map[ledger.Key]*mem{}, leases: map[string]*lease{},
+		records: func(after int64, limit int) ([]ledger.Record, error) { return db.records(ctx, c, after, limit) }}
 	b := &pgx.Batch{}
 	b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
 	if db.opt.Pooler {
@@ -100,7 +123,7 @@ func (db *DB) begin(ctx context.Context, c *pgx.Conn, need *needs) (*tx, error) 
 		t.was = t.head
 		return err
 	})
-	if names := tenantsOf(need.scopes); len(names) > 0 {
+	if names := need.tenantNames(); len(names) > 0 {
 		b.Queue(db.sql("SELECT no, name, seq, hash FROM {s}.tenants WHERE name = ANY($1::text[])"), names).Query(t.readTenants)
 	}
 	if unknown := db.unknown(t, need.scopes); len(unknown) > 0 {
@@ -131,7 +154,7 @@ func (db *DB) begin(ctx context.Context, c *pgx.Conn, need *needs) (*tx, error) 
 	for sc, no := range t.fresh {
 		t.scopes[sc] = no
 	}
-	return t, db.addScopes(ctx, c, t, need.scopes)
+	return t, db.addScopes(ctx, c, t, need)
 }
 
 // unknown are the scopes that the cache does not have; the others are set in t.
@@ -200,21 +223,27 @@ func (t *tx) readLeases(rows pgx.Rows) error {
 }
 
 // addScopes numbers the scopes that are wanted and new, under the head's lock.
-func (db *DB) addScopes(ctx context.Context, c *pgx.Conn, t *tx, scopes map[memtypes.Scope]bool) error {
+func (db *DB) addScopes(ctx context.Context, c *pgx.Conn, t *tx, need *needs) error {
 	var add []memtypes.Scope
 	var names []string
 	named := map[string]bool{}
-	for s, wanted := range scopes {
-		if _, ok := t.scopes[s]; ok || !wanted {
-			continue
-		}
-		add = append(add, s)
-		if n := s.Tenant(); t.tenants[n] == nil && !named[n] {
+	name := func(n string) {
+		if t.tenants[n] == nil && !named[n] {
 			named[n] = true
 			names = append(names, n)
 		}
 	}
-	if len(add) == 0 {
+	for _, n := range need.tenants {
+		name(n)
+	}
+	for s, wanted := range need.scopes {
+		if _, ok := t.scopes[s]; ok || !wanted {
+			continue
+		}
+		add = append(add, s)
+		name(s.Tenant())
+	}
+	if len(add)+len(names) == 0 {
 		return nil
 	}
 	b := &pgx.Batch{}
@@ -222,12 +251,9 @@ func (db *DB) addScopes(ctx context.Context, c *pgx.Conn, t *tx, scopes map[memt
 		b.Queue(db.sql("INSERT INTO {s}.tenants (name) SELECT unnest($1::text[])"), names)
 		b.Queue(db.sql("SELECT no, name, seq, hash FROM {s}.tenants WHERE name = ANY($1::text[])"), names).Query(t.readTenants)
 	}
-	p := partsOf(add)
-	b.Queue(db.sql(`INSERT INTO {s}.scopes (tenant, usr, agent, run) SELECT t.no, u.usr, u.agent, u.run
-		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) u(tenant, usr, agent, run) JOIN {s}.tenants t ON t.name = u.tenant`), p[0], p[1], p[2], p[3])
-	b.Queue(db.sql(selectScopes+` WHERE (t.name, s.usr, s.agent, s.run) IN
-		(SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]))`), p[0], p[1], p[2], p[3]).
-		Query(func(rows pgx.Rows) error { return scanScopes(rows, t.fresh) })
+	if p := partsOf(add); len(add) > 0 {
+		db.queueScopes(b, t, p)
+	}
 	if err := c.SendBatch(ctx, b).Close(); err != nil {
 		return err
 	}
@@ -239,4 +265,14 @@ func (db *DB) addScopes(ctx context.Context, c *pgx.Conn, t *tx, scopes map[memt
 		t.scopes[s] = no
 	}
 	return nil
+}
+
+// queueScopes adds scopes of the parts p, of which the tenants are there, and
+// reads their numbers.
+func (db *DB) queueScopes(b *pgx.Batch, t *tx, p [4][]string) {
+	b.Queue(db.sql(`INSERT INTO {s}.scopes (tenant, usr, agent, run) SELECT t.no, u.usr, u.agent, u.run
+		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) u(tenant, usr, agent, run) JOIN {s}.tenants t ON t.name = u.tenant`), p[0], p[1], p[2], p[3])
+	b.Queue(db.sql(selectScopes+` WHERE (t.name, s.usr, s.agent, s.run) IN
+		(SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]))`), p[0], p[1], p[2], p[3]).
+		Query(func(rows pgx.Rows) error { return scanScopes(rows, t.fresh) })
 }

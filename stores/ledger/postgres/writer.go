@@ -227,6 +227,10 @@ func (w *writer) transact(group []*write) (again bool, err error) {
 	for _, r := range group {
 		if r.state.Load() == taken || r.state.CompareAndSwap(waiting, taken) {
 			r.err = r.do(t)
+			if _, refused := errors.AsType[*memtypes.Error](r.err); r.err != nil && !refused {
+				undo(c.Conn()) // what it has changed of t must not be written
+				return false, r.err
+			}
 		}
 	}
 	if t.empty() {
@@ -352,7 +356,7 @@ func together(group []*write) needs {
 			continue
 		}
 		n := &r.need
-		all.whole, all.brief, all.leases = append(all.whole, n.whole...), append(all.brief, n.brief...), append(all.leases, n.leases...)
+		all.whole, all.brief, all.leases, all.tenants = append(all.whole, n.whole...), append(all.brief, n.brief...), append(all.leases, n.leases...), append(all.tenants, n.tenants...)
 		for s, wanted := range n.scopes {
 			all.scopes[s] = all.scopes[s] || wanted
 		}
