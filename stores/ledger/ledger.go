@@ -326,7 +326,7 @@ type Follower struct {
 	// Mark: whatever changed up to here is placed or a dead letter. It rises,
 	// but falls back when an old dead letter is revived.
 	Mark uint64
-	Owed int       // memories that it has yet to place, dead letters apart; from 100,000 on it may be an estimate
+	Owed int       // memories that it has yet to place, dead letters apart; from 10,000 on it may be an estimate, not too low
 	Dead int       // dead letters
 	Due  time.Time // since when the oldest that is owed has been waiting; zero if none is
 }
