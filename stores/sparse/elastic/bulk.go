@@ -27,7 +27,7 @@ func (x *Index) bulk(ctx context.Context, op string, batch []write, lines []byte
 			FilterPath: []string{"items.*.status", "items.*.error"}}
 	}}, &answer)
 	switch {
-	case isStatus(err, http.StatusRequestEntityTooLarge):
+	case isStatus(err, http.StatusRequestEntityTooLarge), isKind(err, invalidItems):
 		return x.split(ctx, op, batch, len(lines), err, rejected)
 	case err != nil:
 		return err
@@ -97,12 +97,12 @@ func (x *Index) resend(ctx context.Context, op string, missing []write, rejected
 	return x.bulk(ctx, op, missing, lines.Bytes(), rejected, true)
 }
 
-// split sends the halves of a batch that is too large. A single document that is
-// too large is refused.
+// split sends the halves of a batch that is too large, or has a document for
+// which all of it is refused. A single one is refused itself.
 func (x *Index) split(ctx context.Context, op string, batch []write, size int, cause error, rejected map[memtypes.ID]*memtypes.Error) error {
 	if len(batch) == 1 {
 		rejected[batch[0].id] = &memtypes.Error{Op: op, Code: memtypes.Invalid, ID: batch[0].id,
-			Err: fmt.Errorf("found a document of %d bytes: %w", size, cause)}
+			Err: fmt.Errorf("a document of %d bytes: %w", size, cause)}
 		return nil
 	}
 	half := len(batch) / 2

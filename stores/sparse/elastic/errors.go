@@ -112,6 +112,7 @@ const (
 	exists       = "resource_already_exists_exception"
 	blocked      = "cluster_block_exception"
 	tooManyParts = "validation_exception"
+	invalidItems = "action_request_validation_exception" // such as an ID of more than 512 bytes
 	strict       = "strict_dynamic_mapping_exception"
 	badShape     = "query_shard_exception"
 )
@@ -155,7 +156,7 @@ func (s *Store) judge(r *refusal) (memtypes.Code, string) {
 	switch {
 	case r.status == http.StatusUnauthorized || r.status == http.StatusForbidden && r.kind != blocked:
 		return memtypes.Unavailable, "; it came with " + s.credential() +
-			"; wanted an account that may read, write and make " + s.opt.Prefix + ".*: see sparse.api_key, sparse.username and sparse.password"
+			"; wanted an account that may read, write and make " + s.opt.Prefix + ".*: see sparse.api_key, sparse.user and sparse.password"
 	case r.kind == blocked && strings.Contains(r.reason, "disk usage exceeded"):
 		return memtypes.Full, "; free space on its disks: it takes writes again by itself"
 	case r.kind == blocked:
@@ -167,7 +168,7 @@ func (s *Store) judge(r *refusal) (memtypes.Code, string) {
 	case r.kind == strict || r.kind == badShape || strings.Contains(r.reason, "No mapping found for"):
 		return memtypes.Incompatible, "; the mapping is not VIMBank's any more: `vimbank rebuild` makes a new index from the ledger"
 	case r.status == http.StatusRequestEntityTooLarge:
-		return memtypes.Invalid, "; wanted less: see sparse.batch_bytes, and http.max_content_length there"
+		return memtypes.Invalid, "; wanted less than http.max_content_length there"
 	case r.status == http.StatusTooManyRequests:
 		return memtypes.Unavailable, "; the cluster takes in no more for now"
 	case r.status == http.StatusBadRequest:

@@ -37,3 +37,6 @@ func (x *Index) IndexOf(tenant string) string { return x.of(tenant) }
 
 // List names the list of tenants.
 func (x *Index) List() string { return x.all()[0] }
+
+// Store is whose index it is.
+func (x *Index) Store() *Store { return x.store }

@@ -63,7 +63,8 @@ type Options struct {
 	Replicas  int
 	Refresh   Refresh       // empty: Wait
 	GCDeletes time.Duration // how long Elasticsearch itself remembers a delete; zero: 1 minute
-	// MaxK is how many memories one search may ask for: 1 to 100,000; zero: 10,000.
+	// MaxK is how many memories one search may ask for (index.max_result_window):
+	// 1 to 1,000,000; zero: 100,000.
 	MaxK int
 
 	// Timeout is for one request with its retries; making and dropping indices
@@ -101,7 +102,7 @@ func (o *Options) resolved(op string) (Options, []*url.URL, error) {
 	r.Shards = cmp.Or(r.Shards, 1)
 	r.Refresh = cmp.Or(r.Refresh, Wait)
 	r.GCDeletes = cmp.Or(r.GCDeletes, time.Minute)
-	r.MaxK = cmp.Or(r.MaxK, 10_000)
+	r.MaxK = cmp.Or(r.MaxK, 100_000)
 	r.Timeout = cmp.Or(r.Timeout, 10*time.Second)
 	r.BatchDocs = cmp.Or(r.BatchDocs, 1000)
 	r.BatchBytes = cmp.Or(r.BatchBytes, 5<<20)
@@ -123,7 +124,7 @@ func (o *Options) check(op string) error {
 		wanted string
 	}{
 		{o.APIKey == "" || o.Username == "" && o.Password == "", "api_key", memtypes.Remark("an API key and a user"), "one of them"},
-		{(o.Username == "") == (o.Password == ""), "username", memtypes.Remark("one of username and password"), "both or none"},
+		{(o.Username == "") == (o.Password == ""), "user", memtypes.Remark("one of user and password"), "both or none"},
 		{o.CAFile == "" || o.CertFingerprint == "", "ca_file", memtypes.Remark("a CA file and a fingerprint"), "one of them"},
 		{o.CertFingerprint == "" || fingerprints.MatchString(o.CertFingerprint), "cert_fingerprint", o.CertFingerprint, "SHA-256 as 64 hex digits"},
 		{prefixes.MatchString(o.Prefix), "prefix", o.Prefix, "1 to 64 of a-z, 0-9 and -, not - first"},
@@ -131,7 +132,7 @@ func (o *Options) check(op string) error {
 		{o.Shards >= 1 && o.Shards <= 1024, "shards", o.Shards, "1 to 1024, or 0 for 1"},
 		{o.Refresh == Wait || o.Refresh == Now || o.Refresh == Later, "refresh", string(o.Refresh), "wait_for, true or false"},
 		{o.GCDeletes > 0, "gc_deletes", o.GCDeletes, "more than nothing"},
-		{o.MaxK >= 1 && o.MaxK <= 100_000, "max_k", o.MaxK, "1 to 100000, or 0 for 10000"},
+		{o.MaxK >= 1 && o.MaxK <= 1_000_000, "max_k", o.MaxK, "1 to 1000000, or 0 for 100000"},
 		{o.Timeout > 0, "timeout", o.Timeout, "more than nothing"},
 		{o.BatchDocs >= 1, "batch_docs", o.BatchDocs, "at least 1"},
 		{o.BatchBytes >= 1, "batch_bytes", o.BatchBytes, "at least 1"},

@@ -43,7 +43,7 @@ func (x *Index) Search(ctx context.Context, q sparse.Query) ([]memtypes.Scored, 
 		return nil, memtypes.BadField(op, "stats", memtypes.Remark("statistics"), "none: Elasticsearch scores by those of its index")
 	}
 	if q.K > x.store.opt.MaxK {
-		return nil, memtypes.BadField(op, "k", q.K, fmt.Sprintf("at most %d (sparse.max_k)", x.store.opt.MaxK))
+		return nil, memtypes.BadField(op, "k", q.K, fmt.Sprintf("at most %d", x.store.opt.MaxK))
 	}
 	if err := x.begin(ctx, op); err != nil {
 		return nil, err

@@ -63,6 +63,27 @@ func (x *Index) listed(ctx context.Context, op, tenant string) (bool, error) {
 	return answer.Found, err
 }
 
+// tenants gives the parts that the list names.
+func (x *Index) tenants(ctx context.Context, op string) ([]string, error) {
+	const most = 10_000 // a look, not a proof
+	var found struct {
+		Hits struct {
+			Hits []struct {
+				ID string `json:"_id"`
+			}
+		}
+	}
+	list := x.store.list(x.name)
+	err := x.store.call(ctx, ask{op: op, index: list, make: func() esapi.Request {
+		return esapi.SearchRequest{Index: []string{list}, Body: body(obj{"size": min(most, x.store.opt.MaxK), "_source": false})}
+	}}, &found)
+	var out []string
+	for _, h := range found.Hits.Hits {
+		out = append(out, h.ID)
+	}
+	return out, err
+}
+
 // absent turns the error of an index that is not there into nothing if the
 // tenant has never written.
 func (x *Index) absent(ctx context.Context, op, tenant string, err error) error {
