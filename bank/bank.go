@@ -1,9 +1,10 @@
-// Package bank opens a memory bank that lives in one folder: the embedded
-// default, with no service and no key.
+// Package bank opens a memory bank: one that lives in a folder, with no service
+// and no key, which is the default; or one that several processes share through
+// PostgreSQL, Qdrant and Elasticsearch.
 //
-// It names the products (SQLite as the ledger, the in-process indexes, the
-// built-in embedder or an OpenAI-compatible one) and hands them to package
-// engine. What a bank does is the engine's; which settings exist is package
+// It names the products (SQLite or PostgreSQL as the ledger, the in-process
+// indexes or services, the built-in embedder or an OpenAI-compatible one) and
+// hands them to package engine. What a bank does is the engine's; which settings exist is package
 // configs'.
 package bank
 
@@ -16,9 +17,7 @@ import (
 	"github.com/vimbank/vimbank/engine"
 	"github.com/vimbank/vimbank/llm"
 	"github.com/vimbank/vimbank/llm/local"
-	"github.com/vimbank/vimbank/memtypes"
 	"github.com/vimbank/vimbank/stores/dense"
-	"github.com/vimbank/vimbank/stores/ledger/sqlite"
 	"github.com/vimbank/vimbank/stores/sparse"
 )
 
@@ -34,6 +33,8 @@ type Options struct {
 	ReadOnly bool
 	// Dense sets the in-process index of vectors.
 	Dense dense.Options
+	// Services take the places of the folder's files; nil: there are none.
+	Services *Services
 }
 
 // The files of a bank, beside the ledger's own.
@@ -50,14 +51,11 @@ func Open(ctx context.Context, dir string, o *Options) (*engine.Engine, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	if dir == "" {
-		return nil, memtypes.BadField("bank.Open", "bank", dir, "a folder")
-	}
-	db, err := sqlite.Open(ctx, dir, &sqlite.Options{ReadOnly: o.ReadOnly, Beside: []string{denseFile, sparseFile}})
+	db, err := Ledger(ctx, dir, o)
 	if err != nil {
 		return nil, err
 	}
-	parts, err := assemble(dir, o)
+	parts, err := assemble(ctx, dir, o)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -71,21 +69,28 @@ func Open(ctx context.Context, dir string, o *Options) (*engine.Engine, error) {
 
 // assemble makes the parts around the ledger: indexes from their snapshots
 // where those are whole and of this embedder, else empty ones, which the
-// engine fills from the ledger.
-func assemble(dir string, o *Options) (engine.Parts, error) {
+// engine fills from the ledger. Where the ledger is a service, there is no
+// folder for snapshots.
+func assemble(ctx context.Context, dir string, o *Options) (engine.Parts, error) {
 	var p engine.Parts
+	var err error
 	var words func(string) []string
-	if p.Embedder = o.Embedder; p.Embedder == nil && !o.WordsOnly {
-		table, err := local.Open()
-		if err != nil {
-			return p, err
-		}
-		p.Embedder = table
+	if p.Embedder, err = o.embedder(); err != nil {
+		return p, err
 	}
 	if lex, ok := p.Embedder.(llm.Lexicon); ok {
 		words = lex.Words
 	}
 	p.Analyzer = sparse.NewAnalyzer(&sparse.AnalyzerOptions{Words: words})
+	p.Fresh = func(context.Context) (dense.Index, sparse.Index, error) { return freshIndexes(p.Embedder, &o.Dense) }
+	if o.Services.indexed() {
+		p.Shared, err = o.Services.shared(ctx, p.Embedder)
+		return p, err
+	}
+	if !o.Services.local() {
+		p.Dense, p.Sparse, err = p.Fresh(ctx)
+		return p, err
+	}
 	note := projection(p.Embedder)
 	s, mark, err := sparse.Load(filepath.Join(dir, sparseFile), note, nil)
 	if err != nil {
@@ -105,13 +110,24 @@ func assemble(dir string, o *Options) (engine.Parts, error) {
 		}
 		p.Dense, p.DenseMark = d, mark
 	}
-	p.Fresh = func(context.Context) (dense.Index, sparse.Index, error) { return freshIndexes(p.Embedder, &o.Dense) }
 	if !o.ReadOnly {
 		p.Save = func(_ context.Context, d dense.Index, s sparse.Index, denseMark, sparseMark uint64) error {
 			return save(dir, note, d, s, denseMark, sparseMark)
 		}
 	}
 	return p, nil
+}
+
+// embedder is the one that o names, else the built-in table; nil for none.
+func (o *Options) embedder() (llm.Embedder, error) {
+	if o.Embedder != nil || o.WordsOnly {
+		return o.Embedder, nil
+	}
+	table, err := local.Open()
+	if err != nil {
+		return nil, err
+	}
+	return table, nil
 }
 
 // projection names what the contents of both indexes depend on besides the

@@ -80,7 +80,7 @@ A memory belongs to a scope: --user, --agent, --run (at least one), within a --t
 	root.AddCommand(
 		a.tourCommand(), a.addCommand(), a.importCommand(), a.recallCommand(), a.listCommand(), a.getCommand(), a.historyCommand(),
 		a.updateCommand(), a.forgetCommand(), a.restoreCommand(), a.pinCommand(), a.decayCommand(), a.curveCommand(),
-		a.upkeepCommand(), a.rebuildCommand(), a.reconcileCommand(), a.exportCommand(), a.doctorCommand(), a.healthCommand(),
+		a.upkeepCommand(), a.rebuildCommand(), a.reconcileCommand(), a.exportCommand(), a.deadCommand(), a.migrateCommand(), a.doctorCommand(), a.healthCommand(),
 		a.evalCommand(), a.configCommand(), a.versionCommand(), exitTopic(),
 	)
 	complete(root)

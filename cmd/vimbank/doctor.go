@@ -78,6 +78,18 @@ func (a *app) examine(ctx context.Context, d *diagnosis) {
 	if len(l.Ignored) > 0 {
 		d.add("settings", warning, "variables that are no settings: %s", strings.Join(l.Ignored, ", "))
 	}
+	o, err := a.bankOptions(ctx, opening{readOnly: true})
+	if err != nil {
+		d.fail("settings", err)
+		return
+	}
+	sound := d.addFindings(bank.Findings(ctx, o))
+	if !a.inFolder() {
+		if d.Bank = a.bankName(); sound {
+			a.examineIndexes(ctx, d, o)
+		}
+		return
+	}
 	if d.Bank, err = a.folder(); err != nil {
 		d.fail("bank", err)
 		return
@@ -94,8 +106,8 @@ func (a *app) examine(ctx context.Context, d *diagnosis) {
 		d.add("bank", warning, "%s holds no bank yet: the first add or import makes it", d.Bank)
 		return
 	}
-	if a.examineLedger(ctx, d) {
-		a.examineIndexes(ctx, d)
+	if a.examineLedger(ctx, d) && sound {
+		a.examineIndexes(ctx, d, o)
 	}
 }
 
@@ -140,15 +152,9 @@ func (a *app) examineLedger(ctx context.Context, d *diagnosis) bool {
 	return true
 }
 
-func (a *app) examineIndexes(ctx context.Context, d *diagnosis) {
-	dir := d.Bank
-	o, err := a.bankOptions(ctx, opening{readOnly: true})
-	if err != nil {
-		d.fail("embedder", err)
-		return
-	}
+func (a *app) examineIndexes(ctx context.Context, d *diagnosis, o *bank.Options) {
 	start := time.Now()
-	e, err := bank.Open(ctx, dir, o)
+	e, err := bank.Open(ctx, d.Bank, o)
 	if err != nil {
 		d.fail("indexes", err)
 		return
@@ -169,6 +175,7 @@ func (a *app) examineIndexes(ctx context.Context, d *diagnosis) {
 		d.fail("indexes", err)
 		return
 	}
+	d.addLag(ctx, e)
 	d.addDrifts(drifts, took)
 	a.examineUpkeep(ctx, d, e)
 }
@@ -202,6 +209,47 @@ func (a *app) examineUpkeep(ctx context.Context, d *diagnosis, e *engine.Engine)
 		d.add("upkeep", okay, "no job ran so far: `vimbank upkeep` forgets what has faded and keeps the indexes fresh")
 	case bad == 0:
 		d.add("upkeep", okay, "all went well that ran, %d of %s", ran, plural(len(jobs), "job", "jobs"))
+	}
+}
+
+// addFindings adds what was found in services; it reports whether each can be used.
+func (d *diagnosis) addFindings(found []memtypes.Finding) (sound bool) {
+	sound = true
+	for _, f := range found {
+		if f.OK {
+			d.add(f.Part, okay, "%s: %s", f.Check, f.Found)
+			continue
+		}
+		sound = sound && f.Check != "reachable"
+		text := fmt.Sprintf("%s: found %s", f.Check, f.Found)
+		if f.Wanted != "" {
+			text += ", wanted " + f.Wanted
+		}
+		if f.Mend != "" {
+			text += "; " + f.Mend
+		}
+		d.fail(f.Part, memtypes.Errorf("vimbank", memtypes.Unavailable, "%s", text))
+	}
+	return sound
+}
+
+// addLag tells how far the indexes of services have come.
+func (d *diagnosis) addLag(ctx context.Context, e *engine.Engine) {
+	h, err := e.Health(ctx)
+	if err != nil {
+		d.fail("lag", err)
+		return
+	}
+	for i := range h.Indexes {
+		x := &h.Indexes[i]
+		switch {
+		case x.Dead > 0:
+			d.add("lag", warning, "%s/%s: %s; see vimbank dead", x.Index, x.Generation, plural(x.Dead, "dead letter", "dead letters"))
+		case x.Owed > 0:
+			d.add("lag", okay, "%s/%s: %s yet to take, at revision %d of %d", x.Index, x.Generation, plural(x.Owed, "memory", "memories"), x.Mark, h.Head)
+		default:
+			d.add("lag", okay, "%s/%s: none", x.Index, x.Generation)
+		}
 	}
 }
 

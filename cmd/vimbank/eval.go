@@ -42,6 +42,7 @@ func (a *app) evalRetrieval(ctx context.Context, data, profiles []string) error 
 	if err != nil {
 		return err
 	}
+	o.Services = nil // a fresh bank each time, in a folder of its own
 	o.Engine.Actor = "eval"
 	bar := newProgress(a, "eval", 0)
 	first := true

@@ -21,13 +21,18 @@ func (a *app) scopedIDs(args []string) (memtypes.Scope, []memtypes.ID, error) {
 	if err != nil {
 		return scope, nil, err
 	}
-	ids := make([]memtypes.ID, len(args))
+	ids, err := parseIDs(args)
+	return scope, ids, err
+}
+
+func parseIDs(args []string) (ids []memtypes.ID, err error) {
+	ids = make([]memtypes.ID, len(args))
 	for i, s := range args {
 		if ids[i], err = memtypes.ParseID(s); err != nil {
-			return scope, nil, err
+			return nil, err
 		}
 	}
-	return scope, ids, nil
+	return ids, nil
 }
 
 // withMemory hands the one memory that args name to do.

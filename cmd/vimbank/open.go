@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"time"
 
@@ -89,6 +90,26 @@ func (a *app) folder() (string, error) {
 	return cmp.Or(l.Config.Bank, defaultBank), nil
 }
 
+// inFolder reports whether the bank's ledger is in its folder; settings must
+// have been read.
+func (a *app) inFolder() bool { return a.conf.Config.Ledger.Kind == "sqlite" }
+
+// bankName is what to call the bank: its folder, or the schema and server of
+// its ledger. Settings must have been read.
+func (a *app) bankName() string {
+	c := &a.conf.Config
+	if a.inFolder() {
+		return cmp.Or(c.Bank, defaultBank)
+	}
+	name := "schema " + c.Ledger.Schema
+	if u, err := c.Ledger.Address(); err == nil {
+		if at, err := url.Parse(u.Reveal()); err == nil {
+			name += " at " + at.Host + at.Path
+		}
+	}
+	return name
+}
+
 // opening says how a command wants its bank.
 type opening struct {
 	create   bool             // make the bank if there is none
@@ -103,7 +124,7 @@ func (a *app) withBank(ctx context.Context, how opening, work func(*engine.Engin
 	if err != nil {
 		return err
 	}
-	if !how.create {
+	if !how.create && a.inFolder() {
 		if err := there(dir); err != nil {
 			return err
 		}
@@ -118,7 +139,7 @@ func (a *app) withBank(ctx context.Context, how opening, work func(*engine.Engin
 		return err
 	}
 	if a.flags.verbose {
-		fmt.Fprintf(a.err, "bank %s opened in %v, profile %s\n", dir, time.Since(start).Round(time.Millisecond), o.Engine.Profile)
+		fmt.Fprintf(a.err, "bank %s opened in %v, profile %s\n", a.bankName(), time.Since(start).Round(time.Millisecond), o.Engine.Profile)
 	}
 	defer func() { err = errors.Join(err, e.Close(context.WithoutCancel(ctx))) }()
 	return work(e)
@@ -149,6 +170,9 @@ func (a *app) bankOptions(ctx context.Context, how opening) (*bank.Options, erro
 		Admit: c.Admit.Options(), Actor: "cli", Clock: how.clock, Adopt: how.adopt,
 	}}
 	o.Dense.BinaryAbove = c.Index.BinaryAbove
+	if o.Services, err = services(c); err != nil {
+		return nil, err
+	}
 	switch c.Embedder.Kind {
 	case "none":
 		o.WordsOnly = true

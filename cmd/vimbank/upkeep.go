@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -78,22 +79,22 @@ func (k *keeper) scheduler(e *engine.Engine) (*upkeep.Scheduler, error) {
 // foreground runs the jobs at their times until the context ends, and then
 // waits for those that run.
 func (k *keeper) foreground(e *engine.Engine) error {
-	dir, err := k.app.folder()
-	if err != nil {
-		return err
-	}
 	s, err := k.scheduler(e)
 	if err != nil {
 		return err
 	}
-	if err := s.Start(context.WithoutCancel(k.ctx)); err != nil {
+	door, err := k.door(e)
+	if err != nil {
 		return err
 	}
+	if err := s.Start(context.WithoutCancel(k.ctx)); err != nil {
+		return errors.Join(err, door())
+	}
 	if !k.app.flags.json {
-		k.app.note("upkeep of %s until it is interrupted; times are UTC", dir)
+		k.app.note("upkeep of %s until it is interrupted; times are UTC", k.app.bankName())
 	}
 	<-k.ctx.Done()
-	return s.Close()
+	return errors.Join(door(), s.Close())
 }
 
 func (k *keeper) once(e *engine.Engine) error {

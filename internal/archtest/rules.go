@@ -12,7 +12,7 @@ func VIMBank() Rules {
 		TestLibs: []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak", "pgregory.net/rapid",
 			"golang.org/x/sys", "go.yaml.in/yaml/v3", "github.com/prometheus/client_golang/prometheus/testutil"},
 		Pure:  []string{"memtypes", "fusion", "forgetting", "segment", "timeword", "admit", "stores/facet", "stores/ledger"},
-		Clock: []string{"engine", "eval", "upkeep", "cmd/vimbank"},
+		Clock: []string{"stores/ledger/postgres", "engine", "eval", "upkeep", "cmd/vimbank"},
 	}
 }
 
@@ -28,21 +28,24 @@ func rooms() map[string][]string {
 		"admit":      {"memtypes", "llm"},
 
 		// Ports, their contract tests, and the products behind them.
-		"llm":                      {"memtypes"},
-		"llm/llmtest":              {"memtypes", "llm"},
-		"llm/local":                {"memtypes", "llm", "internal/kernel"},
-		"llm/openai":               {"memtypes", "llm"},
-		"stores/ledger":            {"memtypes"},
-		"stores/ledger/ledgertest": {"memtypes", "stores/ledger"},
-		"stores/ledger/sqlite":     {"memtypes", "stores/ledger"},
-		"stores/dense":             {"memtypes", "stores/facet", "stores/snapshot", "internal/kernel"},
-		"stores/dense/densetest":   {"memtypes", "stores/dense"},
-		"stores/sparse":            {"memtypes", "stores/facet", "stores/snapshot"},
-		"stores/sparse/sparsetest": {"memtypes", "stores/sparse"},
-		"stores/sparse/elastic":    {"memtypes", "stores/sparse"},
-		"stores/facet":             {"memtypes"},
-		"stores/snapshot":          {"memtypes"},
-		"internal/kernel":          {},
+		"llm":                            {"memtypes"},
+		"llm/llmtest":                    {"memtypes", "llm"},
+		"llm/local":                      {"memtypes", "llm", "internal/kernel"},
+		"llm/openai":                     {"memtypes", "llm"},
+		"stores/ledger":                  {"memtypes"},
+		"stores/ledger/ledgertest":       {"memtypes", "stores/ledger"},
+		"stores/ledger/sqlite":           {"memtypes", "stores/ledger"},
+		"stores/ledger/postgres":         {"memtypes", "stores/ledger"},
+		"stores/dense":                   {"memtypes", "stores/facet", "stores/snapshot", "internal/kernel"},
+		"stores/dense/qdrant":            {"memtypes", "stores/dense"},
+		"stores/dense/qdrant/qdranttest": {"memtypes"},
+		"stores/dense/densetest":         {"memtypes", "stores/dense"},
+		"stores/sparse":                  {"memtypes", "stores/facet", "stores/snapshot"},
+		"stores/sparse/sparsetest":       {"memtypes", "stores/sparse"},
+		"stores/sparse/elastic":          {"memtypes", "stores/sparse"},
+		"stores/facet":                   {"memtypes"},
+		"stores/snapshot":                {"memtypes"},
+		"internal/kernel":                {},
 
 		// Where minds and stores meet, and what stands around it.
 		"engine": {"memtypes", "fusion", "forgetting", "segment", "timeword", "admit",
@@ -52,11 +55,12 @@ func rooms() map[string][]string {
 		"eval":    {"memtypes", "engine", "ingest", "fusion"},
 		"sample":  {"memtypes"},
 		"configs": {"memtypes", "fusion", "forgetting", "admit", "llm", "llm/openai", "upkeep"},
-		"bank": {"memtypes", "engine", "llm", "llm/local", "upkeep", "stores/ledger", "stores/ledger/sqlite",
-			"stores/dense", "stores/sparse"},
+		"bank": {"memtypes", "engine", "llm", "llm/local", "upkeep", "stores/ledger", "stores/ledger/sqlite", "stores/ledger/postgres",
+			"stores/dense", "stores/dense/qdrant", "stores/sparse", "stores/sparse/elastic"},
 		"server/admin": {"memtypes"},
 		"cmd/vimbank": {"memtypes", "fusion", "forgetting", "timeword", "engine", "bank", "configs", "eval", "ingest",
-			"sample", "upkeep", "llm", "llm/local", "llm/openai", "stores/ledger", "stores/dense", "server/admin"},
+			"sample", "upkeep", "llm", "llm/local", "llm/openai", "stores/ledger", "stores/dense", "server/admin",
+			"stores/ledger/postgres", "stores/dense/qdrant", "stores/sparse/elastic"},
 
 		// What only tests use.
 		"internal/archtest": {},
@@ -71,14 +75,15 @@ func rooms() map[string][]string {
 func testRooms() map[string][]string {
 	embedded := []string{"bank", "engine", "llm/local", "stores/ledger/sqlite"}
 	return map[string][]string{
-		"engine":        append(embedded, "internal/faults"),
-		"eval":          embedded,
-		"ingest":        embedded,
-		"bank":          embedded,
-		"cmd/vimbank":   append(embedded, "internal/docs"),
-		"sample":        {"ingest"},
-		"internal/docs": {"configs"},
-		"stores/dense":  {"llm/local"}, // real vectors
+		"engine":              append(embedded, "internal/faults"),
+		"eval":                embedded,
+		"ingest":              embedded,
+		"bank":                append(embedded, "eval"),
+		"stores/dense/qdrant": {"stores/dense/qdrant/qdranttest"},
+		"cmd/vimbank":         append(embedded, "internal/docs"),
+		"sample":              {"ingest"},
+		"internal/docs":       {"configs"},
+		"stores/dense":        {"llm/local"}, // real vectors
 	}
 }
 
@@ -92,6 +97,10 @@ func gates() map[string][]string {
 		"github.com/rs/zerolog":                      {"internal/live"},
 		"github.com/elastic/elastic-transport-go/v8": {"stores/sparse/elastic"},
 		"github.com/elastic/go-elasticsearch/v8":     {"stores/sparse/elastic"},
+		"github.com/jackc/pgx/v5":                    {"stores/ledger/postgres"},
+		"github.com/qdrant/go-client":                {"stores/dense/qdrant", "stores/dense/qdrant/qdranttest"},
+		"google.golang.org/grpc":                     {"stores/dense/qdrant", "stores/dense/qdrant/qdranttest"},
+		"google.golang.org/protobuf":                 {"stores/dense/qdrant", "stores/dense/qdrant/qdranttest"},
 		"modernc.org/sqlite":                         {"stores/ledger/sqlite"},
 		"github.com/RoaringBitmap/roaring/v2":        indexes,
 		"github.com/clipperhouse/uax29/v2":           {"stores/sparse"},
