@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
@@ -16,6 +17,7 @@ import (
 type backend struct {
 	name    string // "dense" or "sparse"
 	breaker *gobreaker.CircuitBreaker[struct{}]
+	absent  atomic.Bool // no generation is live: there is nothing to search
 }
 
 func newBackend(name string, o *Shared) *backend {
@@ -48,6 +50,14 @@ func (b *backend) call(ctx context.Context, limit time.Duration, ask func(contex
 		return memtypes.Errorf("engine", memtypes.Unavailable, "the %s service failed too often and is left alone for now: %w", b.name, err)
 	}
 	return err
+}
+
+// search is call, where a live generation is needed.
+func (b *backend) search(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
+	if b.absent.Load() {
+		return memtypes.Errorf("engine", memtypes.Unavailable, "the %s service has no live generation yet; one is made by itself", b.name)
+	}
+	return b.call(ctx, limit, ask)
 }
 
 // spared reports whether nothing may be asked now.

@@ -19,8 +19,9 @@ const (
 
 // ensure sees to it that k has a live generation that is followed. A new bank
 // gets an empty one at once; one that holds more than may be owed is rebuilt.
-func (s *shared) ensure(ctx context.Context, k *kind, live string) error {
-	if live != "" && (s.followed(k, live) || k.name == "dense" && !s.ours(live)) {
+func (s *shared) ensure(ctx context.Context, k *kind, live string, names []string) error {
+	whole := live != "" && (s.followed(k, live) || k.name == "dense" && !s.ours(live))
+	if whole && len(s.orphans(k, names)) == 0 {
 		return nil
 	}
 	e := s.engine
@@ -35,12 +36,20 @@ func (s *shared) ensure(ctx context.Context, k *kind, live string) error {
 	if err := s.refresh(ctx); err != nil {
 		return err
 	}
-	live, names, err := s.look(ctx, k) // as it is under the lease
-	if err != nil || live != "" && s.followed(k, live) {
+	if run, err := s.unfinished(ctx); err != nil || run != nil {
+		return err // the rebuild makes and removes what it needs
+	}
+	live, names, err = s.look(ctx, k) // as it is under the lease
+	if err != nil {
 		return err
 	}
-	if run, err := s.unfinished(ctx); err != nil || run != nil {
-		return err // the rebuild makes it
+	for _, name := range s.orphans(k, names) {
+		if err := e.parts.Ledger.Unfollow(ctx, k.follower(name)); err != nil {
+			return err
+		}
+	}
+	if live != "" && (s.followed(k, live) || k.name == "dense" && !s.ours(live)) {
+		return s.refresh(ctx)
 	}
 	head, err := e.parts.Ledger.Head(ctx)
 	if err != nil {
@@ -50,6 +59,9 @@ func (s *shared) ensure(ctx context.Context, k *kind, live string) error {
 		return s.plan(ctx)
 	}
 	name := live
+	if i := slices.IndexFunc(names, s.ours); name == "" && i >= 0 {
+		name = names[i] // somebody was stopped before it was live, or its alias was removed
+	}
 	if name == "" {
 		name = s.next(names, s.followedNames(k))
 	}
@@ -62,6 +74,11 @@ func (s *shared) ensure(ctx context.Context, k *kind, live string) error {
 		}
 	}
 	return s.refresh(ctx)
+}
+
+// orphans are followers of k whose generation somebody has deleted.
+func (s *shared) orphans(k *kind, names []string) []string {
+	return slices.DeleteFunc(s.followedNames(k), func(name string) bool { return slices.Contains(names, name) })
 }
 
 // found makes an empty generation the live one.

@@ -63,7 +63,7 @@ func (o *denseOverlay) Search(ctx context.Context, q dense.Query) ([]memtypes.Sc
 	return union(hits, q.K, seen, func(k int) (list []memtypes.Scored, err error) {
 		wide := q
 		wide.K = k
-		err = o.backend.call(ctx, o.limit, func(ctx context.Context) (err error) {
+		err = o.backend.search(ctx, o.limit, func(ctx context.Context) (err error) {
 			list, err = o.service.Search(ctx, wide)
 			return err
 		})
@@ -87,7 +87,7 @@ func (o *denseOverlay) Revs(ctx context.Context) iter.Seq2[dense.Held, error] {
 
 // Len is the number of memories that the service holds.
 func (o *denseOverlay) Len(ctx context.Context) (n int, err error) {
-	err = o.backend.call(ctx, o.limit, func(ctx context.Context) (err error) { n, err = o.service.Len(ctx); return err })
+	err = o.backend.search(ctx, o.limit, func(ctx context.Context) (err error) { n, err = o.service.Len(ctx); return err })
 	return n, err
 }
 
@@ -141,7 +141,7 @@ func (o *sparseOverlay) Search(ctx context.Context, q sparse.Query) ([]memtypes.
 	return union(hits, q.K, seen, func(k int) (list []memtypes.Scored, err error) {
 		wide := q
 		wide.K = k
-		err = o.backend.call(ctx, o.limit, func(ctx context.Context) (err error) {
+		err = o.backend.search(ctx, o.limit, func(ctx context.Context) (err error) {
 			list, err = o.service.Search(ctx, wide)
 			return err
 		})
@@ -200,7 +200,7 @@ func (o *sparseOverlay) Revs(ctx context.Context) iter.Seq2[sparse.Held, error] 
 
 // Len is the number of memories that the service holds.
 func (o *sparseOverlay) Len(ctx context.Context) (n int, err error) {
-	err = o.backend.call(ctx, o.limit, func(ctx context.Context) (err error) { n, err = o.service.Len(ctx); return err })
+	err = o.backend.search(ctx, o.limit, func(ctx context.Context) (err error) { n, err = o.service.Len(ctx); return err })
 	return n, err
 }
 

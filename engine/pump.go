@@ -113,22 +113,9 @@ func (p *pump) wake() {
 // tend looks at the service of k: it makes a first generation, notices which
 // one is live, and starts a worker for each that is followed.
 func (p *pump) tend(loop, work context.Context, all *sync.WaitGroup, k *kind) {
-	live, names, err := p.shared.look(loop, k)
-	if loop.Err() != nil {
+	names, err := p.shared.see(loop, k)
+	if err != nil || loop.Err() != nil {
 		return
-	}
-	if err == nil {
-		err = p.shared.ensure(loop, k, live)
-		if live == "" && err == nil {
-			live, names, err = p.shared.look(loop, k)
-		}
-	}
-	p.shared.noteLive(k, live, err)
-	if err != nil {
-		return
-	}
-	if k.name == "dense" && live != "" {
-		p.shared.engine.foreign.Store(!p.shared.ours(live))
 	}
 	for _, f := range p.shared.following(k) {
 		generation := strings.TrimPrefix(f.Name, k.name+"/")
@@ -149,6 +136,26 @@ func (p *pump) tend(loop, work context.Context, all *sync.WaitGroup, k *kind) {
 		}
 		p.mu.Unlock()
 	}
+}
+
+// see looks at the service of k, makes what is missing there, and notes what is
+// live; it names all generations.
+func (s *shared) see(ctx context.Context, k *kind) (names []string, err error) {
+	live, names, err := s.look(ctx, k)
+	if err == nil {
+		err = s.ensure(ctx, k, live, names)
+		if live == "" && err == nil {
+			live, names, err = s.look(ctx, k)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	s.noteLive(k, live, err)
+	if k.name == "dense" && err == nil && live != "" {
+		s.engine.foreign.Store(!s.ours(live))
+	}
+	return names, err
 }
 
 // ours reports whether a generation holds what this process makes.

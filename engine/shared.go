@@ -170,6 +170,9 @@ func (s *shared) start(ctx context.Context) error {
 	if err := s.beginTails(ctx); err != nil {
 		return err
 	}
+	for _, k := range s.kinds {
+		_, _ = s.see(ctx, k) // a service that is away is seen later
+	}
 	s.pump = startPump(s)
 	return nil
 }

@@ -84,6 +84,7 @@ func (s *shared) noteLive(k *kind, live string, err error) {
 		return
 	}
 	s.known.live[k.name] = live
+	k.backend.absent.Store(live == "")
 }
 
 // admit refuses n memories more with Full while an index lags behind by more

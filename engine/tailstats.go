@@ -23,7 +23,7 @@ func (o *sparseOverlay) statistics(ctx context.Context, q *sparse.Query) (*spars
 		return nil, err
 	}
 	if tells, ok := o.service.(sparse.Statistics); ok && !o.backend.spared() {
-		_ = o.backend.call(ctx, o.limit, func(ctx context.Context) error {
+		_ = o.backend.search(ctx, o.limit, func(ctx context.Context) error {
 			s, err := tells.Statistics(ctx, tenant, q.Field, tokens)
 			if err == nil {
 				add(&sum, s)
@@ -82,6 +82,6 @@ func (o *sparseOverlay) DocFreq(ctx context.Context, tenant string, f sparse.Fie
 	if _, err := o.tail.read(func(ix sparse.Index) error { return count(ix)(ctx) }); err != nil {
 		return nil, err
 	}
-	_ = o.backend.call(ctx, o.limit, count(o.service)) // the search that follows will say what is wrong
+	_ = o.backend.search(ctx, o.limit, count(o.service)) // the search that follows will say what is wrong
 	return sum, nil
 }
