@@ -108,17 +108,17 @@ func (r *Record) checkReplaced(op string) error {
 
 // Equal reports whether two records are the same entry with the same on it.
 func (r *Record) Equal(o *Record) bool {
-	return r.Link == o.Link && r.Tenant == o.Tenant && r.Hash == o.Hash && bytes.Equal(r.append(nil), o.append(nil))
+	return r.Link == o.Link && r.Tenant == o.Tenant && r.Hash == o.Hash && bytes.Equal(r.render(nil), o.render(nil))
 }
 
-// append renders what the hash of the entry does not cover, for comparison.
-func (r *Record) append(b []byte) []byte {
-	b = appendMemory(b, r.Memory)
+// render appends what the hash of the entry does not cover, for comparison.
+func (r *Record) render(b []byte) []byte {
+	b = renderMemory(b, r.Memory)
 	b = fmt.Appendf(b, "%t %x ", r.Purged, r.Origin)
-	return appendMemory(b, r.Replaced)
+	return renderMemory(b, r.Replaced)
 }
 
-func appendMemory(b []byte, m *memtypes.Memory) []byte {
+func renderMemory(b []byte, m *memtypes.Memory) []byte {
 	if m == nil {
 		return append(b, "- "...)
 	}

@@ -60,7 +60,7 @@ func (t *Tally) Add(r *Record) error {
 		return memtypes.Errorf("ledger.Verify", memtypes.Internal, "audit entry %d of tenant %q: found hash %x, wanted %x", r.Seq, r.Tenant, r.Hash, sum)
 	}
 	t.ends[r.Tenant] = end{r.Seq, r.Hash}
-	t.buf = r.append(append(buf[:0], r.Hash[:]...))
+	t.buf = r.render(append(buf[:0], r.Hash[:]...))
 	t.digest.Write(t.buf)
 	t.count(r)
 	return nil
