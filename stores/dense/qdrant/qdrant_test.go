@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"net"
+	"strconv"
 	"testing"
 
+	qc "github.com/qdrant/go-client/qdrant"
 	"go.uber.org/goleak"
 
 	"github.com/vimbank/vimbank/internal/live"
-	"github.com/vimbank/vimbank/stores/dense"
 	"github.com/vimbank/vimbank/stores/dense/densetest"
 	"github.com/vimbank/vimbank/stores/dense/qdrant"
 	"github.com/vimbank/vimbank/stores/dense/qdrant/qdranttest"
@@ -38,6 +40,7 @@ func open(t testing.TB, addr string, o qdrant.Options) *qdrant.Store {
 	o.Addr = addr
 	if o.Prefix == "" {
 		o.Prefix = unique()
+		t.Cleanup(func() { tidy(t, addr, o.Prefix) })
 	}
 	if o.Dim == 0 {
 		o.Dim = densetest.Dim
@@ -50,14 +53,30 @@ func open(t testing.TB, addr string, o qdrant.Options) *qdrant.Store {
 	return s
 }
 
-// generation is an empty index that goes with the test.
-func generation(t testing.TB, addr string, o qdrant.Options) dense.Index {
-	t.Helper()
-	s := open(t, addr, o)
-	ix, err := s.Open(t.Context(), "one")
+// client goes round the package.
+func client(addr string) (*qc.Client, error) {
+	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	t.Cleanup(func() { s.Drop(context.WithoutCancel(t.Context()), "one") })
-	return ix
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		return nil, err
+	}
+	return qc.NewClient(&qc.Config{Host: host, Port: n, PoolSize: 1, SkipCompatibilityCheck: true})
+}
+
+// tidy drops all collections of a prefix, as far as the server is still there.
+func tidy(t testing.TB, addr, prefix string) {
+	c, err := client(addr)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	ctx := context.WithoutCancel(t.Context())
+	for _, name := range owned(t, c, prefix) {
+		if err := c.DeleteCollection(ctx, name); err != nil {
+			t.Errorf("left behind: %v", err)
+		}
+	}
 }
