@@ -29,7 +29,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	jobs := map[string]func(dir, name string) error{"write": childWrite, "fill": childFill, "read": childRead, "unsynced": childUnsynced}
+	jobs := map[string]func(dir, name string) error{"write": childWrite, "fill": childFill, "read": childRead, "unsynced": childUnsynced, "pump": childPump}
 	if job := os.Getenv(childEnv); job != "" {
 		if err := jobs[job](os.Getenv(bankEnv), os.Getenv(nameEnv)); err != nil {
 			fmt.Println("error", memtypes.CodeOf(err), err)
@@ -198,4 +198,55 @@ func childUnsynced(dir, name string) error {
 	ms, err := db.Get(ctx, user(name), []memtypes.ID{memory(name, 0).ID})
 	fmt.Println("read", len(ms), err)
 	return nil
+}
+
+// childPump writes, and places what it claims without end: from two goroutines
+// that hold their claims for an hour. It prints what it placed before it settles
+// it, as an index has a memory before the ledger knows.
+func childPump(dir, name string) error {
+	ctx := context.Background()
+	db, err := sqlite.Open(ctx, dir, nil)
+	if err != nil {
+		return err
+	}
+	if err := db.Follow(ctx, "a", 0); err != nil {
+		return err
+	}
+	var mu sync.Mutex // one line at a time
+	fail := make(chan error)
+	for w := range 2 {
+		go func() {
+			who := fmt.Sprint(name, "-", w)
+			for i := 0; ; i += 2 {
+				if err := pumpOnce(ctx, db, &mu, who, i); err != nil {
+					fail <- err
+					return
+				}
+			}
+		}()
+	}
+	return <-fail
+}
+
+func pumpOnce(ctx context.Context, db *sqlite.DB, mu *sync.Mutex, who string, i int) error {
+	if _, err := db.Append(ctx, insertOf(memory(who, i), memory(who, i+1))); err != nil {
+		return err
+	}
+	got, err := db.Claim(ctx, "a", who, epoch, time.Hour, 3)
+	if err != nil {
+		return err
+	}
+	var settled []ledger.Settled
+	mu.Lock()
+	for n, in := range got {
+		s := ledger.Settled{Intent: in, Verdict: ledger.Placed}
+		if (i+n)%5 == 0 {
+			s.Verdict, s.At = ledger.Later, epoch.Add(time.Minute)
+		} else {
+			fmt.Println("placed", in.ID, in.Seq)
+		}
+		settled = append(settled, s)
+	}
+	mu.Unlock()
+	return db.Settle(ctx, "a", who, settled)
 }

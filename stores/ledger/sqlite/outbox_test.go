@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -179,6 +180,57 @@ func TestClaimBeside(t *testing.T) {
 	place(t, c, "three", got[:19])
 	if f := follower(t, b); f.Owed != 1 || f.Mark != got[19].Seq-1 {
 		t.Errorf("Followers = %+v, want one owed and mark %d", f, got[19].Seq-1)
+	}
+}
+
+// What a killed process claimed or put off is handed out again: in the end
+// every change was placed, whenever who placed it was killed.
+func TestKillClaimers(t *testing.T) {
+	dir := t.TempDir()
+	placed := map[memtypes.ID]uint64{}
+	for round := range rounds(t, 5) {
+		c := child(t, "pump", dir, fmt.Sprint("round", round))
+		stop := 5 + rand.IntN(60) // lines, so that the moment does not depend on the machine
+		lines(t, c, func(line string) {
+			var id memtypes.ID
+			var seq uint64
+			if n, err := fmt.Sscanf(line, "placed %s %d", &id, &seq); n != 2 {
+				t.Errorf("a child said %q (%v)", line, err)
+				return
+			}
+			placed[id] = max(placed[id], seq)
+			if stop--; stop == 0 {
+				time.AfterFunc(time.Duration(rand.IntN(3000))*time.Microsecond, func() { _ = c.Process.Kill() })
+			}
+		})
+	}
+	db := open(t, dir, nil)
+	defer db.Close()
+	if err := db.Check(t.Context()); err != nil {
+		t.Errorf("Check: %v", err)
+	}
+	before := follower(t, db)
+	rest := claim(t, db, "last", epoch.Add(time.Hour), ledger.MaxLimit)
+	if len(rest) == 0 || len(rest) != before.Owed {
+		t.Errorf("claimed %d in the end, want the %d that are owed", len(rest), before.Owed)
+	}
+	for _, in := range rest {
+		if in.Seq <= before.Mark {
+			t.Errorf("change %d is owed, want none up to the mark %d", in.Seq, before.Mark)
+		}
+		placed[in.ID] = max(placed[in.ID], in.Seq)
+	}
+	for after, more := uint64(0), true; more; {
+		changes, _, err := db.Changes(t.Context(), after, 1000)
+		if err != nil {
+			t.Fatalf("Changes: %v", err)
+		}
+		for _, ch := range changes {
+			if after = ch.Seq; placed[ch.ID] < ch.Seq {
+				t.Errorf("change %d was neither placed nor is it owed", ch.Seq)
+			}
+		}
+		more = len(changes) > 0
 	}
 }
 
