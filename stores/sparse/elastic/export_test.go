@@ -40,3 +40,6 @@ func (x *Index) List() string { return x.all()[0] }
 
 // Store is whose index it is.
 func (x *Index) Store() *Store { return x.store }
+
+// Prefix begins all names of s.
+func (s *Store) Prefix() string { return s.opt.Prefix }

@@ -121,3 +121,9 @@ func code(tb testing.TB, what string, err error, want memtypes.Code) {
 		tb.Fatalf("%s: code %q (%v), want %q", what, got, err, want)
 	}
 }
+
+// docs1 is a batch of one memory of tenant.
+func docs1(tb testing.TB, tenant string) []sparse.Doc {
+	tb.Helper()
+	return []sparse.Doc{doc(tb, tenant, 1, 5, "cat")}
+}

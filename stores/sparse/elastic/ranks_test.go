@@ -81,7 +81,9 @@ func expunge(t *testing.T, ix *elastic.Index) {
 func deleted(t *testing.T, ix *elastic.Index) int {
 	t.Helper()
 	var found struct {
-		All struct{ Primaries struct{ Docs struct{ Deleted int } } } `json:"_all"`
+		All struct {
+			Primaries struct{ Docs struct{ Deleted int } }
+		} `json:"_all"`
 	}
 	err := storeOf(ix).Do(context.Background(), esapi.IndicesStatsRequest{Index: []string{ix.List() + ".*"}, Metric: []string{"docs"}}, &found)
 	if err != nil {
