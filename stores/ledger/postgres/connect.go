@@ -39,6 +39,7 @@ func readURL(text string, opt *Options) (*pgxpool.Config, error) {
 	unless(p, "statement_timeout", ms(opt.StatementTimeout))
 	unless(p, "lock_timeout", ms(opt.LockTimeout))
 	unless(p, "idle_in_transaction_session_timeout", ms(opt.StatementTimeout))
+	unless(p, "jit", "off") // all statements are short; to compile one takes longer than to run it
 	if opt.ReadOnly {
 		p["default_transaction_read_only"] = "on"
 	}

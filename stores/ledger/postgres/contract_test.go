@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"sync/atomic"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,21 +17,66 @@ import (
 	"github.com/vimbank/vimbank/stores/ledger/postgres"
 )
 
-// The bank of every third test has the partitions of a new one, and every third
-// is spoken to as behind a pooler.
+// Every third bank has the partitions of a new one, every third is spoken to as
+// behind a pooler.
 func TestContract(t *testing.T) {
-	url := server(t)
-	var opened atomic.Int64
-	ledgertest.Run(t, func(t testing.TB) ledger.Ledger {
-		o := &postgres.Options{Partitions: 2, MaxConns: 6}
-		switch opened.Add(1) % 3 {
-		case 0:
-			o.Partitions = 0
-		case 1:
-			o.Pooler, o.Poll = true, 20*time.Millisecond
+	y := &yard{t: t, url: server(t), free: map[int][]string{}}
+	ledgertest.Run(t, y.open)
+}
+
+// yard lends schemas to tests, because to empty one takes far less time than
+// to make one.
+type yard struct {
+	t   *testing.T
+	url string
+
+	mu   sync.Mutex // guards all below
+	n    int
+	free map[int][]string // by partitions
+}
+
+func (y *yard) open(t testing.TB) ledger.Ledger {
+	o := &postgres.Options{Partitions: 2, MaxConns: 6}
+	y.mu.Lock()
+	y.n++
+	switch y.n % 3 {
+	case 0:
+		o.Partitions = 8
+	case 1:
+		o.Pooler, o.Poll = true, 20*time.Millisecond
+	}
+	if list := y.free[o.Partitions]; len(list) > 0 {
+		o.Schema, y.free[o.Partitions] = list[len(list)-1], list[:len(list)-1]
+	}
+	y.mu.Unlock()
+	if o.Schema == "" {
+		o.Schema = schema(y.t, y.url)
+	}
+	return &lent{DB: open(t, y.url, o), yard: y, o: o}
+}
+
+// lent is a bank whose schema goes back to the yard when it is closed.
+type lent struct {
+	*postgres.DB
+	yard *yard
+	o    *postgres.Options
+	once sync.Once
+}
+
+func (l *lent) Close() error {
+	err := l.DB.Close()
+	l.once.Do(func() {
+		var b strings.Builder
+		for _, table := range []string{"log", "memories", "vectors", "recalled", "replaced", "runs", "leases", "settings", "followers", "scopes", "tenants", "embedders"} {
+			fmt.Fprintf(&b, "DELETE FROM %q.%s;", l.o.Schema, table)
 		}
-		return open(t, url, o)
+		fmt.Fprintf(&b, "UPDATE %q.head SET seq = 0", l.o.Schema)
+		run(l.yard.t, l.yard.url, b.String())
+		l.yard.mu.Lock()
+		defer l.yard.mu.Unlock()
+		l.yard.free[l.o.Partitions] = append(l.yard.free[l.o.Partitions], l.o.Schema)
 	})
+	return err
 }
 
 // server is the URL of the server to test on.
@@ -71,7 +117,8 @@ func schema(t testing.TB, url string) string {
 	return name
 }
 
-// run runs statements on a connection of its own, also after the test.
+// run runs statements, each in a transaction of its own, on a connection of its
+// own, also after the test.
 func run(t testing.TB, url string, statements ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
@@ -83,7 +130,7 @@ func run(t testing.TB, url string, statements ...string) {
 	}
 	defer c.Close(ctx)
 	for _, s := range statements {
-		if _, err := c.Exec(ctx, s); err != nil {
+		if _, err := c.PgConn().Exec(ctx, s).ReadAll(); err != nil {
 			t.Errorf("%s: %v", s, err)
 		}
 	}

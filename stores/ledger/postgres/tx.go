@@ -105,6 +105,11 @@ func (t *tx) empty() bool {
 	return true
 }
 
+// size grows with all that t writes, but for leases.
+func (t *tx) size() int {
+	return len(t.links) + len(t.dirty) + len(t.replaced) + len(t.purged) + len(t.runs) + len(t.settings)
+}
+
 // begin opens a transaction, takes the head's lock and reads what need names,
 // in one round trip, or two where scopes are new.
 func (db *DB) begin(ctx context.Context, c *pgx.Conn, need *needs) (*tx, error) {

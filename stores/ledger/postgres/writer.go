@@ -173,23 +173,42 @@ func (w *writer) serve(group []*write) {
 	if err == nil {
 		return
 	}
-	code, _ := judge(err)
-	if e, ok := errors.AsType[*memtypes.Error](err); ok {
-		code = e.Code
+	bad, alone := errors.AsType[spoiled](err)
+	if alone {
+		err = bad.err
+	} else if _, known := errors.AsType[*memtypes.Error](err); !known {
+		code, _ := judge(err)
+		alone = code == memtypes.Internal || code == memtypes.Invalid
 	}
-	alone := len(group) > 1 && (code == memtypes.Internal || code == memtypes.Invalid)
+	alone = alone && len(group) > 1
 	for _, r := range group {
 		switch {
 		case r.state.Load() == withdrawn:
 		case alone:
-			if err := w.attempt([]*write{r}); err != nil {
-				r.err = err
-			}
+			r.err = w.alone(r)
 		default:
 			r.err = err
 		}
 	}
 }
+
+// alone does one write, whose error is its own.
+func (w *writer) alone(r *write) error {
+	err := w.attempt([]*write{r})
+	if bad, ok := errors.AsType[spoiled](err); ok {
+		return bad.err
+	}
+	if err == nil {
+		return r.err // refused
+	}
+	return err
+}
+
+// spoiled is the error of a write that came after it had changed what the
+// transaction writes: nothing of it may be committed.
+type spoiled struct{ err error }
+
+func (s spoiled) Error() string { return s.err.Error() }
 
 // attempt runs a group in a transaction, again where it collided with another
 // one or where a connection turned out to be broken and nothing was committed.
@@ -226,10 +245,10 @@ func (w *writer) transact(group []*write) (again bool, err error) {
 	}
 	for _, r := range group {
 		if r.state.Load() == taken || r.state.CompareAndSwap(waiting, taken) {
-			r.err = r.do(t)
-			if _, refused := errors.AsType[*memtypes.Error](r.err); r.err != nil && !refused {
-				undo(c.Conn()) // what it has changed of t must not be written
-				return false, r.err
+			before := t.size()
+			if r.err = r.do(t); r.err != nil && t.size() != before {
+				undo(c.Conn())
+				return false, spoiled{r.err}
 			}
 		}
 	}
