@@ -43,3 +43,6 @@ func (x *Index) Store() *Store { return x.store }
 
 // Prefix begins all names of s.
 func (s *Store) Prefix() string { return s.opt.Prefix }
+
+// Generation is one that nobody has looked at.
+func (s *Store) Generation(name string) *Index { return s.index(name) }
