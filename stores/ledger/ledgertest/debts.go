@@ -105,7 +105,7 @@ func (d *debts) claimBy(t *rapid.T, holder string, limit int) {
 	}
 	for _, i := range got {
 		o := due[i.ID]
-		if o == nil || o.seq != i.Seq || o.tries != i.Tries {
+		if o == nil || o.seq != i.Seq || o.tries != i.Tries || i.Tenant != d.pool[0].Scope.Tenant() {
 			t.Fatalf("Claim gave %+v, want one of those that are due: %+v", i, o)
 		}
 		delete(due, i.ID)
@@ -148,7 +148,7 @@ func (d *debts) settled(c claimed, s ledger.Settled) {
 	case s.Verdict == ledger.Placed:
 		delete(d.of, c.ID)
 	default:
-		o.letter = &ledger.Letter{Intent: ledger.Intent{ID: c.ID, Seq: c.Seq, Tries: o.tries}, At: s.At, Reason: s.Reason}
+		o.letter = &ledger.Letter{Intent: ledger.Intent{ID: c.ID, Seq: c.Seq, Tries: o.tries, Tenant: c.Tenant}, At: s.At, Reason: s.Reason}
 	}
 }
 

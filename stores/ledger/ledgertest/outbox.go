@@ -77,7 +77,9 @@ func poison(minute int) ledger.Settled {
 }
 
 // intent is one of a memory that was not tried.
-func intent(m memtypes.Memory, seq uint64) ledger.Intent { return ledger.Intent{ID: m.ID, Seq: seq} }
+func intent(m memtypes.Memory, seq uint64) ledger.Intent {
+	return ledger.Intent{ID: m.ID, Seq: seq, Tenant: m.Scope.Tenant()}
+}
 
 func follow(t *testing.T, b *bank) {
 	ctx := t.Context()
@@ -212,10 +214,10 @@ func settleLater(t *testing.T, b *bank) {
 	same(t, "owed meanwhile", b.state(29).Owed, 1)
 	same(t, "the mark meanwhile", b.state(29).Mark, uint64(0))
 	got := b.claim("h2", 30, 1)
-	same(t, "claimed when it is due", got, []ledger.Intent{{ID: m.ID, Seq: 2, Tries: 1}})
+	same(t, "claimed when it is due", got, []ledger.Intent{{ID: m.ID, Seq: 2, Tries: 1, Tenant: m.Scope.Tenant()}})
 	b.settle("h2", later(31), got...)
 	got = b.claim("h", 31, 1)
-	same(t, "claimed once more", got, []ledger.Intent{{ID: m.ID, Seq: 2, Tries: 2}})
+	same(t, "claimed once more", got, []ledger.Intent{{ID: m.ID, Seq: 2, Tries: 2, Tenant: m.Scope.Tenant()}})
 	b.settle("h", placed(), got...)
 	same(t, "at last", b.state(40), ledger.Follower{Name: "dense/a", Mark: 2})
 }

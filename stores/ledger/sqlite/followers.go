@@ -155,7 +155,7 @@ func (db *DB) Dead(ctx context.Context, name string, limit int) (letters []ledge
 		if err != nil {
 			return orNobody(op, name, err)
 		}
-		letters, err = all(ctx, r.pool, scanLetter, `SELECT id, seq, tries, dead, coalesce(reason, '')
+		letters, err = all(ctx, r.pool, scanLetter, `SELECT id, seq, tries, `+tenantOf+`, dead, coalesce(reason, '')
 			FROM owed INDEXED BY owed_dead WHERE follower = ? AND dead IS NOT NULL ORDER BY seq LIMIT ?`, f.no, limit)
 		return err
 	})
@@ -165,7 +165,7 @@ func (db *DB) Dead(ctx context.Context, name string, limit int) (letters []ledge
 func scanLetter(scan func(...any) error) (l ledger.Letter, err error) {
 	var id []byte
 	var at int64
-	if err = scan(&id, &l.Seq, &l.Tries, &at, &l.Reason); err == nil {
+	if err = scan(&id, &l.Seq, &l.Tries, &l.Tenant, &at, &l.Reason); err == nil {
 		l.ID = ledger.Key(id).ID()
 		if at > 0 {
 			l.At = moment(at)

@@ -31,6 +31,10 @@ const drawText = `INSERT INTO owed (follower, id, first, seq, since, ready, hold
 		tries = CASE WHEN dead IS NULL THEN tries ELSE 0 END,
 		reason = CASE WHEN dead IS NULL THEN reason END, dead = NULL`
 
+// tenantOf is the tenant of a row of owed, that of its change: also of a memory
+// that is purged.
+const tenantOf = "(SELECT name FROM tenants WHERE no = (SELECT tenant FROM log WHERE log.seq = owed.seq))"
+
 // claimableText are at most ?3 of those that can be claimed at ?2, who waited
 // longest first.
 const claimableText = " FROM owed INDEXED BY owed_ready WHERE follower = ?1 AND dead IS NULL AND ready <= ?2 ORDER BY ready, first LIMIT ?3"
@@ -94,7 +98,7 @@ func (t *tx) claim(f *follower, holder string, now, until time.Time, limit int) 
 
 func scanIntent(scan func(...any) error) (i ledger.Intent, err error) {
 	var id []byte
-	if err = scan(&id, &i.Seq, &i.Tries); err == nil {
+	if err = scan(&id, &i.Seq, &i.Tries, &i.Tenant); err == nil {
 		i.ID = ledger.Key(id).ID()
 	}
 	return i, err

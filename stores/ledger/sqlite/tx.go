@@ -77,7 +77,7 @@ func (s *statements) texts() map[**sql.Stmt]string {
 		&s.follower:  followerText,
 		&s.drawn:     "UPDATE followers SET drawn = ?2 WHERE no = ?1",
 		&s.draw:      drawText,
-		&s.claimable: "SELECT id, seq, tries" + claimableText,
+		&s.claimable: "SELECT id, seq, tries, " + tenantOf + claimableText,
 		&s.claim:     "UPDATE owed SET holder = ?4, ready = ?5 WHERE follower = ?1 AND id IN (SELECT id" + claimableText + ")",
 		&s.place:     "DELETE FROM owed WHERE follower = ?1 AND id = ?2 AND holder = ?3 AND seq = ?4",
 		&s.again: `UPDATE owed SET first = max(first, ?4 + 1), ready = since, holder = '', tries = 0
