@@ -74,3 +74,15 @@ func TestMoveRefusesDamage(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkMove times the way of a memory into another bank, verified.
+func BenchmarkMove(b *testing.B) {
+	from, to := open(b, b.TempDir(), nil), open(b, b.TempDir(), nil)
+	defer from.Close()
+	defer to.Close()
+	add(b, from, 0, b.N)
+	b.ResetTimer()
+	if _, err := ledger.Move(b.Context(), from, to, nil); err != nil {
+		b.Fatal(err)
+	}
+}
