@@ -110,6 +110,9 @@ func (s *shared) goOn(ctx context.Context, progress Progress) (done bool, err er
 	} else {
 		r.run = *again
 	}
+	if r.run.Counts == nil {
+		r.run.Counts = map[string]int{}
+	}
 	if r.run.Detail[detailHash] != s.hash {
 		return true, r.end(ctx, "stopped")
 	}
@@ -153,14 +156,14 @@ func (r *regeneration) end(ctx context.Context, status string) error {
 	return r.note(ctx)
 }
 
-// patiently calls do until the service of k answers, for as long as its breaker
-// may be open a few times.
-func (r *regeneration) patiently(ctx context.Context, k *kind, do func(context.Context) error) error {
+// patiently calls do until nothing that it needs is away, for as long as a
+// breaker may be open a few times.
+func (r *regeneration) patiently(ctx context.Context, do func() error) error {
 	const tries = 8
 	o := &r.shared.opt
 	for try := 0; ; try++ {
-		err := k.backend.call(ctx, o.Hold, do)
-		if memtypes.CodeOf(err) != memtypes.Unavailable || err == nil || try == tries {
+		err := do()
+		if err == nil || memtypes.CodeOf(err) != memtypes.Unavailable || try == tries {
 			return err
 		}
 		pause(ctx, min(backoff(o.Retry, try), o.Pause+o.Retry))
@@ -168,6 +171,11 @@ func (r *regeneration) patiently(ctx context.Context, k *kind, do func(context.C
 			return err
 		}
 	}
+}
+
+// ask is patiently, for one call of the service of k.
+func (r *regeneration) ask(ctx context.Context, k *kind, do func(context.Context) error) error {
+	return r.patiently(ctx, func() error { return k.backend.call(ctx, r.shared.opt.Hold, do) })
 }
 
 // follow makes the new generations and lets them follow the ledger.
@@ -179,7 +187,7 @@ func (r *regeneration) follow(ctx context.Context) error {
 	}
 	for _, k := range s.kinds {
 		name := r.run.Detail[k.name]
-		err := r.patiently(ctx, k, func(ctx context.Context) error { _, err := k.open(ctx, name); return err })
+		err := r.ask(ctx, k, func(ctx context.Context) error { _, err := k.open(ctx, name); return err })
 		if err != nil {
 			return err
 		}
@@ -237,31 +245,32 @@ func (r *regeneration) put(ctx context.Context, memories []memtypes.Memory) erro
 		return err
 	}
 	for _, k := range r.shared.kinds {
-		err := r.patiently(ctx, k, func(ctx context.Context) error {
-			index, err := k.open(ctx, r.run.Detail[k.name])
-			if err != nil {
-				return err
-			}
-			write, _, err := index.upsert(ctx, w.ps, w.cause)
-			if err != nil {
-				return err
-			}
-			failed := refusals{}
-			if err := failed.take(write(ctx)); err != nil {
-				return err
-			}
-			for _, cause := range failed {
-				if memtypes.CodeOf(cause) == memtypes.Unavailable {
-					return cause
-				}
-			}
-			r.run.Counts["refused "+k.name] += len(failed)
-			return nil
-		})
-		if err != nil {
+		if err := r.patiently(ctx, func() error { return r.putInto(ctx, k, w) }); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+func (r *regeneration) putInto(ctx context.Context, k *kind, w writing) error {
+	index, err := k.open(ctx, r.run.Detail[k.name])
+	if err != nil {
+		return err
+	}
+	write, _, err := index.upsert(ctx, w.ps, w.cause)
+	if err != nil {
+		return err
+	}
+	failed := refusals{}
+	if err := failed.take(k.backend.call(ctx, r.shared.opt.Hold, write)); err != nil {
+		return err
+	}
+	for _, cause := range failed {
+		if memtypes.CodeOf(cause) == memtypes.Unavailable {
+			return cause
+		}
+	}
+	r.run.Counts["refused "+k.name] += len(failed)
 	return nil
 }
 
@@ -304,7 +313,7 @@ func (r *regeneration) change(ctx context.Context) error {
 			return err
 		}
 		name := r.run.Detail[k.name]
-		if err := r.patiently(ctx, k, func(ctx context.Context) error { return k.gens.Switch(ctx, name) }); err != nil {
+		if err := r.ask(ctx, k, func(ctx context.Context) error { return k.gens.Switch(ctx, name) }); err != nil {
 			return err
 		}
 		s.noteLive(k, name, nil)
@@ -340,7 +349,7 @@ func (r *regeneration) clean(ctx context.Context) error {
 			if name == r.run.Detail[k.name] {
 				continue
 			}
-			if err := r.patiently(ctx, k, func(ctx context.Context) error { return k.gens.Drop(ctx, name) }); err != nil {
+			if err := r.ask(ctx, k, func(ctx context.Context) error { return k.gens.Drop(ctx, name) }); err != nil {
 				return err
 			}
 		}

@@ -247,22 +247,29 @@ func (s *search) settle(ctx context.Context, hits []memtypes.Hit, k int) ([]memt
 // only one, the recall is Unavailable, unless there are tails: see unanswered.
 func (s *search) each(ctx context.Context, channels []fusion.Channel, plan func(fusion.Channel) (memtypes.Filter, int, bool)) (map[fusion.Channel][]memtypes.Scored, error) {
 	out := map[fusion.Channel][]memtypes.Scored{}
-	var mu sync.Mutex // guards out
+	var mu sync.Mutex // guards out and what ask returns
 	ask := func(want bool) (asked bool, failed error) {
+		var wg sync.WaitGroup
 		for _, c := range channels {
 			f, k, ok := plan(c)
 			if isDense(c) != want || !ok || want && s.vector == nil || !want && len(s.terms) == 0 {
 				continue
 			}
-			list, err := s.one(ctx, c, f, k)
-			if failed = cmp.Or(failed, err); err != nil && !s.tailed() {
-				return true, err
+			one := func() {
+				list, err := s.one(ctx, c, f, k)
+				mu.Lock()
+				defer mu.Unlock()
+				if asked, failed = true, cmp.Or(failed, err); err == nil || s.tailed() {
+					out[c] = list
+				}
 			}
-			asked = true
-			mu.Lock()
-			out[c] = list
-			mu.Unlock()
+			if s.tailed() { // a service is waited for, and not for one after the other
+				wg.Go(one)
+			} else if one(); failed != nil {
+				break
+			}
 		}
+		wg.Wait()
 		return asked, failed
 	}
 	var denseAsked bool

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/vimbank/vimbank/fusion"
 	"github.com/vimbank/vimbank/llm"
@@ -66,21 +67,23 @@ func once(words []sparse.Token) []sparse.Token {
 
 // keepKnown leaves each term the nearest neighbours that occur in the bank.
 func (e *Engine) keepKnown(ctx context.Context, s *search) error {
-	freq, ok := s.ix.sparse.(sparse.Frequencies)
+	var tokens []string
+	asked := map[string]bool{}
+	for i := range s.terms {
+		for _, n := range s.terms[i].Near {
+			if !asked[n.Token] {
+				asked[n.Token] = true
+				tokens = append(tokens, n.Token)
+			}
+		}
+	}
+	occurs, ok := e.occurring(ctx, s, tokens)
 	for i := range s.terms {
 		t := &s.terms[i]
-		if len(t.Near) > 0 && ok {
-			tokens := make([]string, len(t.Near))
-			for j, n := range t.Near {
-				tokens[j] = n.Token
-			}
-			df, err := freq.DocFreq(ctx, s.filter.Scope.Tenant(), sparse.Text, tokens)
-			if err != nil {
-				return nil // the search will say what is wrong
-			}
+		if ok {
 			in := t.Near[:0:0]
-			for j, n := range t.Near {
-				if df[j] > 0 {
+			for _, n := range t.Near {
+				if occurs[n.Token] {
 					in = append(in, n)
 				}
 			}
@@ -91,15 +94,85 @@ func (e *Engine) keepKnown(ctx context.Context, s *search) error {
 	return nil
 }
 
-// lexicalCache remembers the analysed neighbours of words, a bounded number.
-type lexicalCache struct {
-	mu   sync.Mutex
-	near map[string][]sparse.Near // guarded by mu
+// occurring says which of tokens occur in the bank; not ok if that cannot be
+// told: then the search will say what is wrong. A service is asked once, and
+// not again for a while.
+func (e *Engine) occurring(ctx context.Context, s *search, tokens []string) (occurs map[string]bool, ok bool) {
+	freq, ok := s.ix.sparse.(sparse.Frequencies)
+	if !ok || len(tokens) == 0 {
+		return nil, ok
+	}
+	tenant, occurs := s.filter.Scope.Tenant(), make(map[string]bool, len(tokens))
+	if e.shared != nil {
+		tokens = e.lexical.unknown(tenant, tokens, e.now(), occurs)
+	}
+	if len(tokens) == 0 {
+		return occurs, true
+	}
+	df, err := freq.DocFreq(ctx, tenant, sparse.Text, tokens)
+	if err != nil {
+		return nil, false
+	}
+	for i, t := range tokens {
+		occurs[t] = df[i] > 0
+	}
+	if e.shared != nil {
+		e.lexical.learn(tenant, tokens, occurs, e.now())
+	}
+	return occurs, true
 }
 
-const lexicalCacheSize = 2048
+// lexicalCache remembers the analysed neighbours of words, a bounded number,
+// and, where a service must be asked for it, which tokens occur in a bank.
+type lexicalCache struct {
+	mu     sync.Mutex
+	near   map[string][]sparse.Near // guarded by mu
+	occurs map[token]occurrence     // guarded by mu
+}
 
-func newLexicalCache() *lexicalCache { return &lexicalCache{near: map[string][]sparse.Near{}} }
+// token is one of a tenant.
+type token struct{ tenant, text string }
+
+// occurrence is what was seen of a token, and until when that counts.
+type occurrence struct {
+	is    bool
+	until time.Time
+}
+
+const (
+	lexicalCacheSize = 2048
+	occurrences      = 1 << 16
+	occurrenceLasts  = time.Minute // a word that is new since then widens no query before
+)
+
+func newLexicalCache() *lexicalCache {
+	return &lexicalCache{near: map[string][]sparse.Near{}, occurs: map[token]occurrence{}}
+}
+
+// unknown are the tokens that it cannot tell of; of the others it tells occurs.
+func (c *lexicalCache) unknown(tenant string, tokens []string, now time.Time, occurs map[string]bool) (rest []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, t := range tokens {
+		if o, ok := c.occurs[token{tenant, t}]; ok && now.Before(o.until) {
+			occurs[t] = o.is
+		} else {
+			rest = append(rest, t)
+		}
+	}
+	return rest
+}
+
+func (c *lexicalCache) learn(tenant string, tokens []string, occurs map[string]bool, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.occurs)+len(tokens) > occurrences {
+		clear(c.occurs)
+	}
+	for _, t := range tokens {
+		c.occurs[token{tenant, t}] = occurrence{occurs[t], now.Add(occurrenceLasts)}
+	}
+}
 
 // neighbours are the tokens near each of words, nearest first, each once.
 func (c *lexicalCache) neighbours(lex llm.Lexicon, a *sparse.Analyzer, words []sparse.Token) [][]sparse.Near {
