@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/vimbank/vimbank/internal/live"
 	"github.com/vimbank/vimbank/stores/ledger"
 	"github.com/vimbank/vimbank/stores/ledger/ledgertest"
 	"github.com/vimbank/vimbank/stores/ledger/postgres"
@@ -20,7 +20,7 @@ import (
 // Every third bank has the partitions of a new one, every third is spoken to as
 // behind a pooler.
 func TestContract(t *testing.T) {
-	y := &yard{t: t, url: server(t), free: map[int][]string{}}
+	y := &yard{t: t, url: live.Postgres(t), free: map[int][]string{}}
 	ledgertest.Run(t, y.open)
 }
 
@@ -79,19 +79,6 @@ func (l *lent) Close() error {
 	return err
 }
 
-// server is the URL of the server to test on.
-func server(t testing.TB) string {
-	t.Helper()
-	url := os.Getenv("VIMBANK_TEST_POSTGRES")
-	if url == "" && os.Getenv("VIMBANK_REQUIRE_SERVERS") != "" {
-		t.Fatal("VIMBANK_TEST_POSTGRES is not set, want the URL of a PostgreSQL server, because VIMBANK_REQUIRE_SERVERS is set")
-	}
-	if url == "" {
-		t.Skip("VIMBANK_TEST_POSTGRES is not set: no PostgreSQL server to test on")
-	}
-	return url
-}
-
 // open opens a bank, in a schema of its own where o names none; whoever asks
 // closes it, and the schema is removed after the test.
 func open(t testing.TB, url string, o *postgres.Options) *postgres.DB {
@@ -132,6 +119,37 @@ func run(t testing.TB, url string, statements ...string) {
 	for _, s := range statements {
 		if _, err := c.PgConn().Exec(ctx, s).ReadAll(); err != nil {
 			t.Errorf("%s: %v", s, err)
+		}
+	}
+}
+
+// ask asks for one value.
+func ask[T any](t testing.TB, url, query string, args ...any) (v T) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatalf("connect: %v", err)
+	}
+	defer c.Close(context.WithoutCancel(t.Context()))
+	if err := c.QueryRow(t.Context(), query, args...).Scan(&v); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return v
+}
+
+// hold runs a statement in a transaction that stays open until it is released.
+func hold(t testing.TB, url, statement string) (release func()) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatalf("connect: %v", err)
+	}
+	if _, err := c.PgConn().Exec(t.Context(), "BEGIN; "+statement).ReadAll(); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	return func() {
+		if err := c.Close(t.Context()); err != nil {
+			t.Errorf("close: %v", err)
 		}
 	}
 }

@@ -49,6 +49,12 @@ type verdict struct {
 
 // judge finds code and advice for an error of the server or of the network.
 func judge(err error) (memtypes.Code, string) {
+	if isConnect(err) {
+		if advice := connectAdvice(err.Error()); advice != "" {
+			return memtypes.Unavailable, advice
+		}
+		return memtypes.Unavailable, states()[state(err)].advice
+	}
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		if v, ok := states()[e.Code]; ok {
 			return v.code, v.advice
@@ -57,9 +63,6 @@ func judge(err error) (memtypes.Code, string) {
 			return v.code, v.advice
 		}
 		return memtypes.Internal, ""
-	}
-	if isConnect(err) {
-		return memtypes.Unavailable, connectAdvice(err.Error())
 	}
 	if errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) {
 		return memtypes.Unavailable, "the server did not answer in time"
@@ -99,11 +102,11 @@ func states() map[string]verdict {
 // connectAdvice says what mends a connection that was not made.
 func connectAdvice(text string) string {
 	for _, a := range [][2]string{
+		{"no encryption", "the server wants TLS: say sslmode=verify-full in the URL"},
 		{"SQLSTATE 28", "check user and password in the URL, and the server's pg_hba.conf"},
 		{"SQLSTATE 3D000", "create it with createdb, or name another one in the URL"},
 		{"SQLSTATE 53300", "lower max_conns of each process or raise the server's max_connections"},
 		{"refused TLS", "the server has no TLS: turn ssl on there, or say sslmode=disable in the URL"},
-		{"no encryption", "the server wants TLS: say sslmode=verify-full in the URL"},
 		{"x509:", "the server's certificate does not fit: check host, sslrootcert and sslmode in the URL"},
 		{"tls:", "TLS failed: check sslmode, sslcert and sslrootcert in the URL"},
 		{"no such host", "check the host in the URL"},

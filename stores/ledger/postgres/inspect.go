@@ -195,7 +195,7 @@ func (i *inspection) clock() error {
 
 func (i *inspection) connections() error {
 	var used, most, own int
-	err := i.c.QueryRow(i.ctx, `SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
+	err := i.c.QueryRow(i.ctx, `SELECT (SELECT coalesce(sum(numbackends), 0)::int FROM pg_stat_database),
 		current_setting('max_connections')::int, (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user)`).Scan(&used, &most, &own)
 	if err != nil {
 		return err

@@ -140,7 +140,7 @@ func (db *DB) lightly(ctx context.Context, op string, do func(context.Context, *
 
 func (db *DB) once(ctx context.Context, c *pgx.Conn, do func(context.Context, *pgx.Conn) error) error {
 	b := &pgx.Batch{}
-	b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+	b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED")
 	b.Queue("SET LOCAL synchronous_commit = off")
 	err := c.SendBatch(ctx, b).Close()
 	if err == nil {

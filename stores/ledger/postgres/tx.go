@@ -117,7 +117,7 @@ func (db *DB) begin(ctx context.Context, c *pgx.Conn, need *needs) (*tx, error) 
 		mems: map[ledger.Key]*mem{}, leases: map[string]*lease{},
 		records: func(after int64, limit int) ([]ledger.Record, error) { return db.records(ctx, c, after, limit) }}
 	b := &pgx.Batch{}
-	b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+	b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED")
 	if db.opt.Pooler {
 		b.Queue(fmt.Sprintf("SET LOCAL lock_timeout = %d", db.opt.LockTimeout.Milliseconds()))
 		b.Queue(fmt.Sprintf("SET LOCAL statement_timeout = %d", db.opt.StatementTimeout.Milliseconds()))

@@ -32,7 +32,7 @@ func (db *DB) PutVectors(ctx context.Context, fingerprint string, ids []memtypes
 			return err
 		}
 		b := &pgx.Batch{}
-		b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+		b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED")
 		b.Queue("SET LOCAL synchronous_commit = off")
 		b.Queue(db.sql("INSERT INTO {s}.embedders (fingerprint) SELECT $1::text WHERE NOT EXISTS (SELECT 1 FROM {s}.embedders WHERE fingerprint = $1::text) ON CONFLICT DO NOTHING"), fingerprint)
 		chunks(list, func(s *stored) int { return 100 + len(s.vector) }, func(list []stored) { db.putChunk(b, fingerprint, list) })

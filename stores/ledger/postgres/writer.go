@@ -239,6 +239,10 @@ func (w *writer) transact(group []*write) (again bool, err error) {
 	defer c.Release()
 	need := together(group)
 	t, err := db.begin(ctx, c.Conn(), &need)
+	if state(err) == "25006" { // a standby by now: the next connection may find the primary
+		hangUp(c.Conn())
+		return false, err
+	}
 	if err != nil {
 		undo(c.Conn())
 		return collided(err) || c.Conn().IsClosed() && ctx.Err() == nil, err
