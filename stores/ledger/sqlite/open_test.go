@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/vimbank/vimbank/memtypes"
 	"github.com/vimbank/vimbank/stores/ledger"
@@ -189,6 +190,13 @@ func TestReadOnly(t *testing.T) {
 	if err := w.PutVectors(t.Context(), "m", []memtypes.ID{m.ID}, []string{"h"}, []memtypes.Vector{{1}}); err != nil {
 		t.Fatal(err)
 	}
+	if err := w.Follow(t.Context(), "a", 1); err != nil {
+		t.Fatal(err)
+	}
+	records, err := w.Records(t.Context(), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, beside := range []bool{true, false} { // a writer that has the bank open
 		r := open(t, dir, &sqlite.Options{ReadOnly: true})
 		if ms, err := r.Get(t.Context(), user("ann"), []memtypes.ID{m.ID}); err != nil || len(ms) != 1 || !r.ReadOnly() {
@@ -197,13 +205,23 @@ func TestReadOnly(t *testing.T) {
 		if vs, err := r.GetVectors(t.Context(), "m", []memtypes.ID{m.ID}, []string{"h"}); err != nil || len(vs[0]) != 1 {
 			t.Errorf("GetVectors = %v, %v; want what was put", vs, err)
 		}
+		if f := follower(t, r); f.Mark != 1 {
+			t.Errorf("Followers = %+v, want mark 1", f)
+		}
 		for name, f := range map[string]func() error{
-			"Append":     func() error { _, err := r.Append(t.Context(), insertOf(memory("ann", 2))); return err },
-			"Set":        func() error { return r.Set(t.Context(), "a", "b") },
-			"Acquire":    func() error { _, err := r.Acquire(t.Context(), "a", "b", epoch, 1); return err },
-			"Release":    func() error { return r.Release(t.Context(), ledger.Lease{}) },
-			"PutVectors": func() error { return r.PutVectors(t.Context(), "m", nil, nil, nil) },
-			"Checkpoint": func() error { return r.Checkpoint(t.Context()) },
+			"Follow":      func() error { return r.Follow(t.Context(), "a", 0) },
+			"Unfollow":    func() error { return r.Unfollow(t.Context(), "a") },
+			"Claim":       func() error { _, err := r.Claim(t.Context(), "a", "h", epoch, time.Minute, 1); return err },
+			"Settle":      func() error { return r.Settle(t.Context(), "a", "h", nil) },
+			"Revive":      func() error { _, err := r.Revive(t.Context(), "a", nil); return err },
+			"Adopt":       func() error { return r.Adopt(t.Context(), records) },
+			"AdoptLeases": func() error { return r.AdoptLeases(t.Context(), []ledger.Lease{{Name: "l", Fence: 1}}) },
+			"Append":      func() error { _, err := r.Append(t.Context(), insertOf(memory("ann", 2))); return err },
+			"Set":         func() error { return r.Set(t.Context(), "a", "b") },
+			"Acquire":     func() error { _, err := r.Acquire(t.Context(), "a", "b", epoch, 1); return err },
+			"Release":     func() error { return r.Release(t.Context(), ledger.Lease{}) },
+			"PutVectors":  func() error { return r.PutVectors(t.Context(), "m", nil, nil, nil) },
+			"Checkpoint":  func() error { return r.Checkpoint(t.Context()) },
 		} {
 			if err := f(); memtypes.CodeOf(err) != memtypes.ReadOnly {
 				t.Errorf("%s: %v, want code %q", name, err, memtypes.ReadOnly)
