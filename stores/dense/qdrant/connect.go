@@ -8,11 +8,23 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	qc "github.com/qdrant/go-client/qdrant"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 
 	"github.com/vimbank/vimbank/memtypes"
 )
+
+// reconnect is how a lost connection is made again: a server that is back after
+// an hour is used within seconds. The library's own pauses grow to minutes.
+func reconnect() grpc.DialOption {
+	return grpc.WithConnectParams(grpc.ConnectParams{
+		Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: .2, MaxDelay: 2 * time.Second},
+		MinConnectTimeout: 5 * time.Second,
+	})
+}
 
 // dial makes the client; connections are made when they are needed.
 func dial(op string, o *Options) (*qc.Client, error) {
@@ -31,7 +43,7 @@ func dial(op string, o *Options) (*qc.Client, error) {
 		Host: host, Port: n, PoolSize: uint(o.Conns),
 		// The version is asked for with an answer of our own to what comes.
 		SkipCompatibilityCheck: true,
-		GrpcOptions:            o.dial,
+		GrpcOptions:            append([]grpc.DialOption{reconnect()}, o.dial...),
 	}
 	if o.APIKey != "" {
 		// As a header of ours: the client's own field writes to the process's log.

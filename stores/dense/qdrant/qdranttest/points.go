@@ -120,6 +120,32 @@ func (c *collection) vector(name string, v []float32) ([]float32, error) {
 	return out, nil
 }
 
+func (h pointsService) Get(_ context.Context, r *qc.GetPoints) (*qc.GetResponse, error) {
+	h.s.mu.Lock()
+	defer h.s.mu.Unlock()
+	c, err := h.s.resolve(r.GetCollectionName())
+	if err != nil {
+		return nil, err
+	}
+	out := &qc.GetResponse{}
+	for _, id := range r.GetIds() {
+		p := c.points[id.GetUuid()]
+		if p == nil {
+			continue
+		}
+		x := &qc.RetrievedPoint{Id: qc.NewIDUUID(p.id), Payload: shown(p, r.GetWithPayload())}
+		if r.GetWithVectors().GetEnable() {
+			all := map[string]*qc.VectorOutput{}
+			for name, v := range p.vectors {
+				all[name] = &qc.VectorOutput{Vector: &qc.VectorOutput_Dense{Dense: &qc.DenseVector{Data: v}}}
+			}
+			x.Vectors = &qc.VectorsOutput{VectorsOptions: &qc.VectorsOutput_Vectors{Vectors: &qc.NamedVectorsOutput{Vectors: all}}}
+		}
+		out.Result = append(out.Result, x)
+	}
+	return out, nil
+}
+
 func (h pointsService) Delete(_ context.Context, r *qc.DeletePoints) (*qc.PointsOperationResponse, error) {
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()
