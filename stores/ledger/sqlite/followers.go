@@ -14,6 +14,9 @@ import (
 // ten milliseconds. What is drawn is counted in an index, at once.
 const maxCounted = 10_000
 
+// maxForgotten is how many debts are forgotten in one transaction.
+const maxForgotten = 4096
+
 // follower is a row of the table followers.
 type follower struct {
 	no    int64
@@ -60,26 +63,43 @@ func (db *DB) Follow(ctx context.Context, name string, from uint64) error {
 	})
 }
 
-// Unfollow forgets a follower; see ledger.Outbox.
+// Unfollow forgets a follower; see ledger.Outbox. What it owes goes in several
+// transactions, so that nobody waits long, and the follower with the last.
 func (db *DB) Unfollow(ctx context.Context, name string) error {
 	const op = "sqlite.Unfollow"
 	if err := ledger.CheckFollower(op, name); err != nil {
 		return err
 	}
-	return db.update(ctx, op, func(t *tx) error {
-		f, err := scanFollower(t.w.stmts.follower.QueryRow(name).Scan)
-		if noRows(err) {
-			return nil
-		}
+	for more := true; more; {
+		err := db.update(ctx, op, func(t *tx) (err error) {
+			more, err = t.unfollow(name)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		if _, err := t.w.stmts.unowe.Exec(f.no); err != nil {
-			return err
-		}
-		_, err = t.w.stmts.unfollow.Exec(f.no)
-		return err
-	})
+	}
+	return nil
+}
+
+// unfollow forgets a part of what a follower owes; more says that there may be more.
+func (t *tx) unfollow(name string) (more bool, err error) {
+	f, err := scanFollower(t.w.stmts.follower.QueryRow(name).Scan)
+	if noRows(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	r, err := t.w.stmts.unowe.Exec(f.no, maxForgotten)
+	if err != nil {
+		return false, err
+	}
+	if n, err := r.RowsAffected(); err != nil || n == maxForgotten {
+		return true, err
+	}
+	_, err = t.w.stmts.unfollow.Exec(f.no)
+	return false, err
 }
 
 // Followers describes all followers; see ledger.Outbox.

@@ -142,6 +142,15 @@ func TestFollowersFarBehind(t *testing.T) {
 			claim(t, db, "h", epoch, ledger.MaxLimit)
 		}
 	}
+	if err := db.Unfollow(t.Context(), "a"); err != nil {
+		t.Errorf("Unfollow: %v", err)
+	}
+	if err := db.Follow(t.Context(), "a", n); err != nil {
+		t.Fatal(err)
+	}
+	if f := follower(t, db); f.Owed != 0 || f.Mark != n {
+		t.Errorf("Followers after following anew = %+v, want nothing owed", f)
+	}
 }
 
 // Two processes share a follower: neither gets what the other holds, and what

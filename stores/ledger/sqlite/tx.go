@@ -73,7 +73,7 @@ func (s *statements) texts() map[**sql.Stmt]string {
 
 		&s.follow:    "INSERT INTO followers (name, drawn) VALUES (?, ?) ON CONFLICT DO NOTHING",
 		&s.unfollow:  "DELETE FROM followers WHERE no = ?",
-		&s.unowe:     "DELETE FROM owed WHERE follower = ?",
+		&s.unowe:     "DELETE FROM owed WHERE follower = ?1 AND id IN (SELECT id FROM owed WHERE follower = ?1 LIMIT ?2)",
 		&s.follower:  followerText,
 		&s.drawn:     "UPDATE followers SET drawn = ?2 WHERE no = ?1",
 		&s.draw:      drawText,
