@@ -28,12 +28,12 @@ type document struct {
 	Rev     uint64      `json:"rev"`
 	Gone    bool        `json:"gone,omitempty"`
 
-	Text      []string `json:"text,omitempty"`
-	TextLen   int      `json:"text_len,omitempty"`
-	Turn      []string `json:"turn,omitempty"`
-	TurnLen   int      `json:"turn_len,omitempty"`
-	Window    []string `json:"window,omitempty"`
-	WindowLen int      `json:"window_len,omitempty"`
+	Text      string `json:"text,omitempty"`
+	TextLen   int    `json:"text_len,omitempty"`
+	Turn      string `json:"turn,omitempty"`
+	TurnLen   int    `json:"turn_len,omitempty"`
+	Window    string `json:"window,omitempty"`
+	WindowLen int    `json:"window_len,omitempty"`
 }
 
 func documentOf(d *sparse.Doc) *document {
@@ -42,12 +42,12 @@ func documentOf(d *sparse.Doc) *document {
 	out := &document{
 		ID: d.ID, Tenant: f.Scope.Tenant(), User: f.Scope.User(), Agent: f.Scope.Agent(), Run: f.Scope.Run(),
 		Kind: &kind, Layer: &layer, Session: f.Session, Group: "id " + string(d.ID), When: &when, Rev: d.Rev,
-		Text: d.Fields[sparse.Text], Turn: d.Fields[sparse.Turn], Window: d.Fields[sparse.Window],
+		Text: text(d.Fields[sparse.Text]), Turn: text(d.Fields[sparse.Turn]), Window: text(d.Fields[sparse.Window]),
 	}
 	if f.Session != "" {
 		out.Group = "session " + f.Session
 	}
-	out.TextLen, out.TurnLen, out.WindowLen = len(out.Text), len(out.Turn), len(out.Window)
+	out.TextLen, out.TurnLen, out.WindowLen = len(d.Fields[sparse.Text]), len(d.Fields[sparse.Turn]), len(d.Fields[sparse.Window])
 	return out
 }
 

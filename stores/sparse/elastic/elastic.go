@@ -2,11 +2,10 @@
 // processes at once.
 //
 // It promises what package sparse asks of a backend, and the ranking of the
-// index in process. Tokens are indexed as they come: each is a value of its own
-// that a "keyword" analyzer leaves alone, so a token may hold blanks or any
-// script, and the English and CJK words are those of sparse.Analyzer by
-// construction; Elasticsearch analyses nothing. Each field has its own BM25.
-// Elasticsearch multiplies scores by k1+1; that is taken out again.
+// index in process. Tokens are indexed as they come, whatever is in them:
+// Elasticsearch cuts them apart and does nothing else, so the English and CJK
+// words are those of sparse.Analyzer by construction. Each field has its own
+// BM25. Elasticsearch multiplies scores by k1+1; that is taken out again.
 //
 // # What differs from the index in process
 //

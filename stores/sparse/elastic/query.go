@@ -80,7 +80,7 @@ func ids(all []memtypes.ID) obj {
 // which of them a memory has.
 func clause(f sparse.Field, t *sparse.Term, named bool) obj {
 	of := func(token string, boost float32) obj {
-		o := obj{"value": token, "boost": boost}
+		o := obj{"value": written(token), "boost": boost}
 		if named {
 			o["_name"] = token
 		}

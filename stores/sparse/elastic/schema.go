@@ -40,7 +40,7 @@ func newSchema(o *Options) schema {
 	similarity := obj{}
 	for _, f := range sparse.Fields() {
 		name := "vimbank_" + string(f)
-		props[string(f)] = obj{"type": "text", "analyzer": "keyword", "index_options": "freqs", "similarity": name}
+		props[string(f)] = obj{"type": "text", "analyzer": "whitespace", "index_options": "freqs", "similarity": name}
 		props[lengthOf(f)] = obj{"type": "integer", "index": false}
 		similarity[name] = obj{"type": "BM25", "k1": number(sparse.K1), "b": number(f.B())}
 	}

@@ -86,7 +86,7 @@ func (x *Index) countSome(ctx context.Context, op, tenant string, f sparse.Field
 	if len(tokens) > 0 {
 		filters := make([]any, len(tokens))
 		for i, t := range tokens {
-			filters[i] = term(string(f), t)
+			filters[i] = term(string(f), written(t))
 		}
 		aggs["df"] = obj{"filters": obj{"filters": filters}}
 	}
