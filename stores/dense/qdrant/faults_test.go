@@ -25,7 +25,9 @@ var never = qdrant.Retry{Max: -1}
 func broken(t *testing.T, o qdrant.Options) (dense.Index, *qdranttest.Server) {
 	t.Helper()
 	s := qdranttest.New(t, nil)
-	return made(t, open(t, s.Addr, o), "one"), s
+	ix := made(t, open(t, s.Addr, o), "one")
+	t.Cleanup(func() { s.Set(qdranttest.Faults{}) }) // so that it can be tidied
+	return ix, s
 }
 
 // TestRetries: what a busy server refuses is sent again, as often as is set.

@@ -22,6 +22,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
@@ -79,7 +80,10 @@ func New(t testing.TB, o *Options) *Server {
 	}
 	s.Addr = l.Addr().String()
 	s.conns = &connections{Listener: l, open: map[string]net.Conn{}}
-	opts := []grpc.ServerOption{grpc.UnaryInterceptor(s.intercept), grpc.MaxRecvMsgSize(64 << 20), grpc.WaitForHandlers(true)}
+	opts := []grpc.ServerOption{
+		grpc.UnaryInterceptor(s.intercept), grpc.MaxRecvMsgSize(64 << 20), grpc.WaitForHandlers(true),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}), // the client pings
+	}
 	if s.opt.TLS != nil {
 		opts = append(opts, grpc.Creds(credentials.NewTLS(s.opt.TLS)))
 	}
