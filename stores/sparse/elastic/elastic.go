@@ -44,6 +44,7 @@ import (
 
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
 
+	"github.com/vimbank/vimbank/memtypes"
 	"github.com/vimbank/vimbank/stores/sparse"
 )
 
@@ -93,8 +94,15 @@ func Open(ctx context.Context, o *Options) (*Store, error) {
 
 // Close releases the connections. A second Close does nothing.
 func (s *Store) Close() error {
-	if !s.closed.Swap(true) {
-		s.http.CloseIdleConnections()
+	if s.closed.Swap(true) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.opt.Timeout)
+	defer cancel()
+	err := s.client.Close(ctx) // waits for what looks after nodes that are down
+	s.http.CloseIdleConnections()
+	if err != nil {
+		return memtypes.Errorf("elastic.Close", memtypes.Unavailable, "%s: %w", s.where(), err)
 	}
 	return nil
 }

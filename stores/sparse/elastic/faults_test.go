@@ -335,6 +335,23 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+// TestFailover: of several nodes, one that is down costs an attempt, not a write.
+func TestFailover(t *testing.T) {
+	var sent atomic.Int64
+	ix := scripted(t, func(o *elastic.Options) {
+		o.URLs = append(o.URLs, "http://127.0.0.1:1", "http://127.0.0.1:2")
+	}, func(w http.ResponseWriter, r *http.Request) {
+		sent.Add(1)
+		say(w, 200, `{"items": [`+taken+`]}`)
+	})
+	for range 6 {
+		upsert(t, ix, doc(t, "a", 1, 1, "x"))
+	}
+	if sent.Load() != 6 {
+		t.Errorf("the node that is up got %d writes, want 6", sent.Load())
+	}
+}
+
 // TestUnreachable: nobody there is Unavailable and says which setting to look
 // at, and Inspect says so too.
 func TestUnreachable(t *testing.T) {

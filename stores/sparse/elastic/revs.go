@@ -8,7 +8,6 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
-	"github.com/vimbank/vimbank/memtypes"
 	"github.com/vimbank/vimbank/stores/sparse"
 )
 
@@ -25,15 +24,8 @@ func (x *Index) Revs(ctx context.Context) iter.Seq2[sparse.Held, error] {
 func (x *Index) list(ctx context.Context, op string, query obj) iter.Seq2[sparse.Held, error] {
 	return func(yield func(sparse.Held, error) bool) {
 		if err := x.pages(ctx, op, query, func(hits []hit) bool {
-			for _, h := range hits {
-				var held sparse.Held
-				if len(h.Fields.ID) == 1 && len(h.Fields.Tenant) == 1 && len(h.Fields.Rev) == 1 {
-					held = sparse.Held{ID: h.Fields.ID[0], Rev: h.Fields.Rev[0], Tenant: h.Fields.Tenant[0]}
-				}
-				if held.ID == "" {
-					continue // not a document of ours
-				}
-				if !yield(held, nil) {
+			for i := range hits {
+				if h, ok := hits[i].held(); ok && !yield(h, nil) {
 					return false
 				}
 			}
@@ -42,6 +34,15 @@ func (x *Index) list(ctx context.Context, op string, query obj) iter.Seq2[sparse
 			yield(sparse.Held{}, err)
 		}
 	}
+}
+
+// held is what a listing says of a memory; false for what is not one of ours.
+func (h *hit) held() (sparse.Held, bool) {
+	f := &h.Fields
+	if len(f.ID) != 1 || len(f.Tenant) != 1 || len(f.Rev) != 1 {
+		return sparse.Held{}, false
+	}
+	return sparse.Held{ID: f.ID[0], Rev: f.Rev[0], Tenant: f.Tenant[0]}, true
 }
 
 // pages gives what matches query page by page, until take says enough.
@@ -121,35 +122,4 @@ func (x *Index) closePicture(ctx context.Context, op, pit string) {
 	_ = x.store.call(ctx, ask{op: op, make: func() esapi.Request {
 		return esapi.ClosePointInTimeRequest{Body: body(obj{"id": pit})}
 	}}, nil)
-}
-
-// Sweep removes the tombstones of revisions below before, and gives their
-// number: those for which no late write can come any more. Call [Index.Expunge]
-// now and then to free their place.
-func (x *Index) Sweep(ctx context.Context, before uint64) (int, error) {
-	const op = "elastic.Sweep"
-	var old []write
-	query := obj{"bool": obj{"filter": []any{term("gone", true), obj{"range": obj{"rev": obj{"lt": min(before, 1<<63-1)}}}}}}
-	for h, err := range x.list(ctx, op, query) {
-		if err != nil {
-			return 0, err
-		}
-		old = append(old, write{id: h.ID, tenant: h.Tenant, version: h.Rev})
-	}
-	if err := x.write(ctx, op, old); err != nil {
-		if _, some := rejectedOf(err); !some {
-			return 0, err
-		}
-		return len(old), err
-	}
-	return len(old), nil
-}
-
-func rejectedOf(err error) (*memtypes.Rejected, bool) {
-	e, ok := err.(*memtypes.Error)
-	if !ok {
-		return nil, false
-	}
-	r, ok := e.Err.(*memtypes.Rejected)
-	return r, ok
 }

@@ -113,26 +113,3 @@ func (x *Index) countSome(ctx context.Context, op, tenant string, f sparse.Field
 	}
 	return &found, nil
 }
-
-// Expunge writes the indices anew without replaced and deleted documents, which
-// makes the statistics of searches exact and removes what was forgotten from
-// the disks. Those younger than half a minute may stay until the next time:
-// Elasticsearch keeps them for copies that come back.
-func (x *Index) Expunge(ctx context.Context) error {
-	const op = "elastic.Expunge"
-	if err := x.begin(ctx, op); err != nil {
-		return err
-	}
-	for _, make := range []func() esapi.Request{
-		func() esapi.Request { return esapi.IndicesFlushRequest{Index: x.all()} },
-		func() esapi.Request {
-			return esapi.IndicesForcemergeRequest{Index: x.all(), OnlyExpungeDeletes: &yes}
-		},
-		func() esapi.Request { return esapi.IndicesRefreshRequest{Index: x.all()} },
-	} {
-		if err := x.store.call(ctx, ask{op: op, index: x.store.list(x.name), slow: true, make: make}, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
