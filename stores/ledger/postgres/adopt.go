@@ -82,7 +82,7 @@ func (t *tx) adopt(r *ledger.Record) error {
 	}
 	t.head = int64(r.Seq)
 	t.links = append(t.links, link{Link: r.Link, tenant: n.no, hash: r.Hash})
-	n.seq, n.hash, n.moved = t.head, r.Hash[:], true
+	n.seq, n.hash = t.head, r.Hash[:]
 	if r.Replaced == nil {
 		return nil
 	}

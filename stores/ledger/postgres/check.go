@@ -37,7 +37,11 @@ func (db *DB) slowly(ctx context.Context, op string, do func(context.Context, *p
 	defer db.leave()
 	_, err := db.try(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		return atOnce(ctx, c, func() error {
-			if _, err := c.Exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
+			b := &pgx.Batch{}
+			for _, set := range []string{"statement_timeout = 0", "enable_seqscan = on", "enable_sort = on"} {
+				b.Queue("SET LOCAL " + set)
+			}
+			if err := c.SendBatch(ctx, b).Close(); err != nil {
 				return err
 			}
 			return do(ctx, c)
@@ -51,7 +55,7 @@ type invariant struct{ of, count string }
 
 func invariants() []invariant {
 	return []invariant{
-		{"numbers missing in the log, or twice in it", "SELECT abs((SELECT seq FROM {s}.head) - count(*)) + count(*) - count(DISTINCT seq) FROM {s}.log"},
+		{"numbers missing in the log, or twice in it", "SELECT greatest(max(seq), (SELECT seq FROM {s}.head)) - count(DISTINCT seq) + count(*) - count(DISTINCT seq) FROM {s}.log"},
 		{"memories whose revision is not their newest log entry", `SELECT count(*) FROM {s}.memories m LEFT JOIN {s}.log l ON l.tenant = m.tenant AND l.seq = m.rev
 			WHERE l.seq IS NULL OR l.id <> m.id`},
 		{"memories without the entry of their insert", `SELECT count(*) FROM {s}.memories m LEFT JOIN {s}.log l ON l.tenant = m.tenant AND l.seq = m.seq
@@ -68,7 +72,6 @@ func invariants() []invariant {
 		{"vectors of purged memories", "SELECT count(*) FROM {s}.vectors v JOIN {s}.memories m ON m.id = v.id WHERE m.state = 2"},
 		{"tenants whose noted entry is not in the log", `SELECT count(*) FROM {s}.tenants t LEFT JOIN {s}.log l ON l.tenant = t.no AND l.seq = t.seq
 			WHERE t.seq > 0 AND (l.seq IS NULL OR l.hash <> t.hash)`},
-		{"tenants with entries after the noted one", "SELECT count(*) FROM {s}.tenants t WHERE EXISTS (SELECT 1 FROM {s}.log l WHERE l.tenant = t.no AND l.seq > t.seq)"},
 	}
 }
 

@@ -83,24 +83,26 @@ func (db *DB) newPool(base *pgxpool.Config, use string) (*pgxpool.Pool, error) {
 	c.MaxConnLifetimeJitter = db.opt.MaxConnLifetime / 10
 	c.PingTimeout = db.opt.ConnectTimeout
 	p := c.ConnConfig.RuntimeParams
+	if !db.opt.Pooler {
+		// Each query has an index made for it. A plan from before the server
+		// knew how large a table is must not read or sort all of it.
+		unless(p, "enable_seqscan", "off")
+		unless(p, "enable_sort", "off")
+	}
 	if use == "writes" {
 		c.MaxConns, c.MinConns = 1, 0
-		if !db.opt.Pooler {
-			// The writer looks up keys, nothing else. A plan made while a
-			// table was small must not read all of it once it is large.
-			unless(p, "enable_seqscan", "off")
+		if !db.opt.Pooler { // which looks up keys, nothing else
 			unless(p, "enable_hashjoin", "off")
 			unless(p, "enable_mergejoin", "off")
 		}
-	} else {
-		c.MaxConns = int32(max(1, db.opt.MaxConns-2))
-		c.MinConns = min(int32(db.opt.MinConns), c.MaxConns)
-		if !db.opt.Pooler {
-			// A plan for the tenant at hand leaves out the other partitions.
-			unless(p, "plan_cache_mode", "force_custom_plan")
-		}
+		return pgxpool.NewWithConfig(context.Background(), c) // it lives until it is closed
 	}
-	return pgxpool.NewWithConfig(context.Background(), c) // it lives until it is closed
+	c.MaxConns = int32(max(1, db.opt.MaxConns-2))
+	c.MinConns = min(int32(db.opt.MinConns), c.MaxConns)
+	if !db.opt.Pooler { // a plan for the tenant at hand leaves out the other partitions
+		unless(p, "plan_cache_mode", "force_custom_plan")
+	}
+	return pgxpool.NewWithConfig(context.Background(), c)
 }
 
 // connect makes a connection outside of the pools.

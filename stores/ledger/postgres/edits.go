@@ -234,7 +234,7 @@ func (t *tx) record(b *ledger.Batch, e *ready, r *row, op ledger.Op) int64 {
 		At: b.Now.UnixNano(), Actor: b.Actor, RunID: b.RunID, Reason: e.Reason}}
 	l.hash, t.scratch = l.Sum(t.scratch, r.scope.Tenant(), n.hash)
 	t.links = append(t.links, l)
-	n.seq, n.hash, n.moved = t.head, l.hash[:], true
+	n.seq, n.hash = t.head, l.hash[:]
 	return t.head
 }
 

@@ -26,12 +26,9 @@ func (db *DB) flush(t *tx) (*pgx.Batch, error) {
 	}
 	t.flushSettings(q)
 	t.flushLeases(q)
-	t.flushTenants(q)
-	if t.head > t.was {
-		q("UPDATE {s}.head SET seq = $1", t.head)
-		if !db.opt.Pooler {
-			q("SELECT pg_notify($1, $2)", db.channel(), numeral(t.head))
-		}
+	t.flushNotes(q)
+	if t.head > t.was && !db.opt.Pooler {
+		q("SELECT pg_notify($1::text, $2::text)", db.channel(), numeral(t.head))
 	}
 	b.Queue("COMMIT")
 	return b, nil
@@ -216,17 +213,18 @@ func (t *tx) flushLeases(q queue) {
 	}
 }
 
-func (t *tx) flushTenants(q queue) {
-	var no, seq []int64
-	var hash [][]byte
-	for _, n := range t.tenants {
-		if n.moved {
-			no, seq, hash = append(no, n.no), append(seq, n.seq), append(hash, n.hash)
-		}
+// noteEvery is after how many entries of the log the ends of the trails are
+// noted in the tenants' rows and the head's, so that a log whose end was cut
+// off shows.
+const noteEvery = 512
+
+func (t *tx) flushNotes(q queue) {
+	if t.head < t.noted+noteEvery {
+		return
 	}
-	if len(no) > 0 {
-		q("UPDATE {s}.tenants t SET seq = u.seq, hash = u.hash FROM unnest($1::bigint[], $2::bigint[], $3::bytea[]) u(no, seq, hash) WHERE t.no = u.no::int", no, seq, hash)
-	}
+	q(`UPDATE {s}.tenants t SET seq = l.seq, hash = l.hash
+		FROM (SELECT DISTINCT ON (tenant) tenant, seq, hash FROM {s}.log WHERE seq > $1 ORDER BY tenant, seq DESC) l WHERE t.no = l.tenant`, t.noted)
+	q("UPDATE {s}.head SET seq = $1", t.head)
 }
 
 // ints narrows numbers to what a column holds.

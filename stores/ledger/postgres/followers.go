@@ -95,7 +95,7 @@ func (db *DB) describe(ctx context.Context, c *pgx.Conn, f *ledger.Follower, now
 		coalesce((SELECT min(first) FROM {s}.owed WHERE follower = $1 AND dead = -1), 0),
 		(SELECT count(*) FROM (SELECT 1 FROM {s}.owed WHERE follower = $1 AND dead = -1 LIMIT $2) x),
 		(SELECT count(*) FROM {s}.owed WHERE follower = $1 AND dead <> -1),
-		(SELECT seq FROM {s}.head) - $3`), f.Name, maxCounted, drawn).Scan(&first, &f.Owed, &f.Dead, &undrawn)
+		(`+lastSeq+`) - $3`), f.Name, maxCounted, drawn).Scan(&first, &f.Owed, &f.Dead, &undrawn)
 	if err != nil {
 		return err
 	}

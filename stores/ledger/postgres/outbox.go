@@ -23,8 +23,8 @@ import (
 const drawMost = 2048
 
 // owesText says whether a claim has anything to do.
-const owesText = `SELECT f.drawn < h.seq OR EXISTS (SELECT 1 FROM {s}.owed WHERE follower = $1 AND dead = -1 AND ready <= $2)
-	FROM {s}.followers f, {s}.head h WHERE f.name = $1`
+const owesText = `SELECT f.drawn < (` + lastSeq + `) OR EXISTS (SELECT 1 FROM {s}.owed WHERE follower = $1 AND dead = -1 AND ready <= $2)
+	FROM {s}.followers f WHERE f.name = $1`
 
 // drawText draws entries after $2 up to $3 at $4. A clock that ran ahead delays
 // nothing. What is claimed stays so, what is to be tried later, too; a dead
@@ -81,7 +81,7 @@ func (db *DB) Claim(ctx context.Context, name, holder string, now time.Time, hol
 // for the same follower is waited for.
 func (db *DB) draw(ctx context.Context, c *pgx.Conn, op, name string, now time.Time, most int) error {
 	var drawn, last int64
-	err := c.QueryRow(ctx, db.sql("SELECT f.drawn, h.seq FROM {s}.followers f, {s}.head h WHERE f.name = $1"), name).Scan(&drawn, &last)
+	err := c.QueryRow(ctx, db.sql("SELECT drawn, ("+lastSeq+") FROM {s}.followers WHERE name = $1"), name).Scan(&drawn, &last)
 	if err != nil || drawn >= last {
 		return orNobody(op, name, err)
 	}

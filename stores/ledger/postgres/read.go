@@ -169,6 +169,9 @@ func (db *DB) Revs(ctx context.Context, after memtypes.ID, limit int) (held []le
 	return held, err
 }
 
+// lastSeq is the newest number; it looks at the end of each partition's index.
+const lastSeq = "SELECT coalesce((SELECT seq FROM {s}.log ORDER BY seq DESC LIMIT 1), 0)"
+
 // Head is the newest sequence number; see ledger.Feed.
 func (db *DB) Head(ctx context.Context) (last uint64, err error) {
 	err = db.view(ctx, "postgres.Head", func(ctx context.Context, c *pgx.Conn) error {
@@ -179,7 +182,7 @@ func (db *DB) Head(ctx context.Context) (last uint64, err error) {
 }
 
 func (db *DB) head(ctx context.Context, c *pgx.Conn) (last uint64, err error) {
-	err = c.QueryRow(ctx, db.sql("SELECT seq FROM {s}.head")).Scan(&last)
+	err = c.QueryRow(ctx, db.sql(lastSeq)).Scan(&last)
 	return last, err
 }
 

@@ -43,7 +43,8 @@ func (n *needs) tenantNames() (out []string) {
 // of it is in the tables until it is flushed.
 type tx struct {
 	xid      string // the server's number of it
-	was      int64  // the head as it was found
+	noted    int64  // the newest number as the head's row has it
+	was      int64  // the newest number as it was found
 	head     int64
 	tenants  map[string]*tenant
 	scopes   map[memtypes.Scope]scopeNo
@@ -64,10 +65,9 @@ type tx struct {
 
 // tenant is the end of one tenant's trail.
 type tenant struct {
-	no    int64
-	seq   int64
-	hash  []byte
-	moved bool
+	no   int64
+	seq  int64
+	hash []byte
 }
 
 // link is a row of the log.
@@ -123,13 +123,14 @@ func (db *DB) begin(ctx context.Context, c *pgx.Conn, need *needs) (*tx, error) 
 		b.Queue(fmt.Sprintf("SET LOCAL statement_timeout = %d", db.opt.StatementTimeout.Milliseconds()))
 	}
 	// Each statement after this one sees what the commits before ours did.
-	b.Queue(db.sql("SELECT seq, pg_current_xact_id()::text FROM {s}.head FOR UPDATE")).QueryRow(func(r pgx.Row) error {
-		err := r.Scan(&t.head, &t.xid)
+	b.Queue(db.sql("SELECT seq, pg_current_xact_id()::text FROM {s}.head FOR UPDATE")).QueryRow(func(r pgx.Row) error { return r.Scan(&t.noted, &t.xid) })
+	b.Queue(db.sql(lastSeq)).QueryRow(func(r pgx.Row) error {
+		err := r.Scan(&t.head)
 		t.was = t.head
 		return err
 	})
 	if names := need.tenantNames(); len(names) > 0 {
-		b.Queue(db.sql("SELECT no, name, seq, hash FROM {s}.tenants WHERE name = ANY($1::text[])"), names).Query(t.readTenants)
+		b.Queue(db.sql(selectTenants), names).Query(t.readTenants)
 	}
 	if unknown := db.unknown(t, need.scopes); len(unknown) > 0 {
 		p := partsOf(unknown)
@@ -191,6 +192,10 @@ func textsOf(keys []ledger.Key) []string {
 	}
 	return out
 }
+
+// selectTenants reads tenants with the ends of their trails.
+const selectTenants = `SELECT t.no, t.name, coalesce(l.seq, 0), coalesce(l.hash, ''::bytea) FROM {s}.tenants t
+	LEFT JOIN LATERAL (SELECT seq, hash FROM {s}.log WHERE tenant = t.no ORDER BY seq DESC LIMIT 1) l ON true WHERE t.name = ANY($1::text[])`
 
 func (t *tx) readTenants(rows pgx.Rows) error {
 	var name string
@@ -254,7 +259,7 @@ func (db *DB) addScopes(ctx context.Context, c *pgx.Conn, t *tx, need *needs) er
 	b := &pgx.Batch{}
 	if len(names) > 0 {
 		b.Queue(db.sql("INSERT INTO {s}.tenants (name) SELECT unnest($1::text[])"), names)
-		b.Queue(db.sql("SELECT no, name, seq, hash FROM {s}.tenants WHERE name = ANY($1::text[])"), names).Query(t.readTenants)
+		b.Queue(db.sql(selectTenants), names).Query(t.readTenants)
 	}
 	if p := partsOf(add); len(add) > 0 {
 		db.queueScopes(b, t, p)
