@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/vimbank/vimbank/memtypes"
 	"github.com/vimbank/vimbank/stores/ledger"
@@ -80,7 +81,7 @@ func (e *Engine) fill(ctx context.Context, ix *indexes, progress Progress) error
 		if err != nil {
 			return err
 		}
-		if err := e.apply(ctx, ix, writing{ps: reach.ps}, nil).first(); err != nil {
+		if err := e.apply(ctx, ix, writing{ps: own(reach.ps, ids)}, nil).first(); err != nil {
 			return err
 		}
 		if done += len(ids); progress != nil {
@@ -91,4 +92,14 @@ func (e *Engine) fill(ctx context.Context, ix *indexes, progress Progress) error
 		}
 		q.Cursor = page.Next
 	}
+}
+
+// own leaves of ps the projections of ids themselves: where all memories are
+// projected, their neighbours' turn comes anyway.
+func own(ps []projection, ids []memtypes.ID) []projection {
+	want := make(map[memtypes.ID]bool, len(ids))
+	for _, id := range ids {
+		want[id] = true
+	}
+	return slices.DeleteFunc(ps, func(p projection) bool { return !want[p.memory().ID] })
 }

@@ -241,7 +241,7 @@ func (r *regeneration) put(ctx context.Context, memories []memtypes.Memory) erro
 		ids[i] = memories[i].ID
 	}
 	w, err := r.shared.engine.present(ctx, ids, nil)
-	if err != nil || len(w.ps) == 0 {
+	if w.ps = own(w.ps, ids); err != nil || len(w.ps) == 0 {
 		return err
 	}
 	for _, k := range r.shared.kinds {
