@@ -112,7 +112,7 @@ func gates() map[string][]string {
 		"github.com/sony/gobreaker/v2":               {"llm", "engine"},
 		"github.com/sashabaranov/go-openai":          {"llm/openai"},
 		"github.com/spf13/viper":                     {"configs"},
-		"go.yaml.in/yaml/v3":                         {"configs", "cmd/vimbank"},
+		"go.yaml.in/yaml/v3":                         {"configs", "cmd/vimbank", "internal/live"},
 		"github.com/robfig/cron/v3":                  {"upkeep"},
 		"github.com/yuin/goldmark":                   {"ingest"},
 		"github.com/spf13/cobra":                     command,
