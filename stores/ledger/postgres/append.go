@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"strings"
 
 	"github.com/vimbank/vimbank/memtypes"
 	"github.com/vimbank/vimbank/stores/ledger"
@@ -64,10 +63,10 @@ func readyAll(b *ledger.Batch) ([]ready, needs, error) {
 			continue
 		}
 		need.whole = append(need.whole, out[i].id)
-		if s := e.Memory.Talk.Session; strings.IndexByte(s, 0) >= 0 {
-			return nil, need, memtypes.BadField("postgres.Append", "session", s, "text without NUL")
+		err := noNUL("postgres.Append", "session", e.Memory.Talk.Session)
+		if err != nil {
+			return nil, need, err
 		}
-		var err error
 		if out[i].content, err = contentOf(&e.Memory, b.Now, nil); err != nil {
 			return nil, need, err
 		}

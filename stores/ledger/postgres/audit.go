@@ -18,6 +18,9 @@ func (db *DB) Audit(ctx context.Context, tenant string, before uint64, limit int
 	if limit, err = ledger.CheckLimit(op, limit); err != nil {
 		return nil, err
 	}
+	if err := noNUL(op, "tenant", tenant); err != nil {
+		return nil, err
+	}
 	if before == 0 || before > math.MaxInt64 {
 		before = math.MaxInt64
 	}

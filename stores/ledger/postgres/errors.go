@@ -141,3 +141,11 @@ func collided(err error) bool {
 	s := state(err)
 	return s == "40001" || s == "40P01"
 }
+
+// noNUL refuses what no text of the server can hold.
+func noNUL(op, field, v string) error {
+	if strings.IndexByte(v, 0) >= 0 {
+		return memtypes.BadField(op, field, memtypes.Remark("a NUL byte"), "text without NUL")
+	}
+	return nil
+}

@@ -83,8 +83,8 @@ func (t *tx) setRuns(runs []ledger.Run) error {
 // Run returns a run by ID; see ledger.Jobs.
 func (db *DB) Run(ctx context.Context, id string) (run ledger.Run, err error) {
 	const op = "postgres.Run"
-	if strings.IndexByte(id, 0) >= 0 {
-		return run, memtypes.BadField(op, "run", id, "text without NUL")
+	if err := noNUL(op, "run", id); err != nil {
+		return run, err
 	}
 	err = db.view(ctx, op, func(ctx context.Context, c *pgx.Conn) error {
 		var body string
@@ -105,6 +105,9 @@ func (db *DB) Run(ctx context.Context, id string) (run ledger.Run, err error) {
 func (db *DB) Runs(ctx context.Context, job string, limit int) (runs []ledger.Run, err error) {
 	const op = "postgres.Runs"
 	if limit, err = ledger.CheckLimit(op, limit); err != nil {
+		return nil, err
+	}
+	if err := noNUL(op, "job", job); err != nil {
 		return nil, err
 	}
 	query, args := "SELECT body FROM {s}.runs ORDER BY started DESC, id DESC LIMIT $1", []any{limit}

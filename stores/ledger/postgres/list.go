@@ -25,8 +25,11 @@ func (db *DB) List(ctx context.Context, q ledger.ListQuery) (page ledger.Page, e
 	if err := q.Check(); err != nil {
 		return page, err
 	}
-	if strings.IndexByte(q.RunID+q.Filter.Session, 0) >= 0 {
-		return page, memtypes.BadField(op, "run_id, session", q.RunID+q.Filter.Session, "text without NUL")
+	if err := noNUL(op, "run_id", q.RunID); err != nil {
+		return page, err
+	}
+	if err := noNUL(op, "session", q.Filter.Session); err != nil {
+		return page, err
 	}
 	limit := cmp.Or(q.Limit, 100)
 	err = db.view(ctx, op, func(ctx context.Context, c *pgx.Conn) error {

@@ -142,6 +142,9 @@ func (db *DB) RunsAfter(ctx context.Context, id string, limit int) (runs []ledge
 	if limit, err = ledger.CheckLimit(op, limit); err != nil {
 		return nil, err
 	}
+	if err := noNUL(op, "run", id); err != nil {
+		return nil, err
+	}
 	err = db.view(ctx, op, func(ctx context.Context, c *pgx.Conn) error {
 		rows, err := c.Query(ctx, db.sql(`SELECT body FROM {s}.runs WHERE id COLLATE "C" > $1 ORDER BY id COLLATE "C" LIMIT $2`), id, limit)
 		if err == nil {

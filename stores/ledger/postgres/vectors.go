@@ -20,8 +20,8 @@ func (db *DB) PutVectors(ctx context.Context, fingerprint string, ids []memtypes
 	if len(hash) != len(ids) || len(vs) != len(ids) {
 		return memtypes.BadField(op, "vectors", memtypes.Remark(fmt.Sprintf("%d ids, %d hashes, %d vectors", len(ids), len(hash), len(vs))), "as many of each")
 	}
-	if strings.IndexByte(fingerprint, 0) >= 0 {
-		return memtypes.BadField(op, "fingerprint", fingerprint, "text without NUL")
+	if err := noNUL(op, "fingerprint", fingerprint); err != nil {
+		return err
 	}
 	list, err := vectorsOf(ids, hash, vs)
 	if err != nil {
