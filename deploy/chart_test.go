@@ -84,7 +84,7 @@ func render(t *testing.T, values map[string]any) (*rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := engine.Engine{Strict: true}.Render(c, v)
+	out, err := engine.Engine{Strict: true}.RenderWithContext(t.Context(), c, v)
 	if err != nil {
 		return nil, err
 	}
