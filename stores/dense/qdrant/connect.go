@@ -26,6 +26,9 @@ func reconnect() grpc.DialOption {
 	})
 }
 
+// maxAnswer bounds what one answer may hold, in bytes: a million hits.
+const maxAnswer = 64 << 20
+
 // dial makes the client; connections are made when they are needed.
 func dial(op string, o *Options) (*qc.Client, error) {
 	host, port, err := net.SplitHostPort(o.Addr)
@@ -43,7 +46,7 @@ func dial(op string, o *Options) (*qc.Client, error) {
 		Host: host, Port: n, PoolSize: uint(o.Conns),
 		// The version is asked for with an answer of our own to what comes.
 		SkipCompatibilityCheck: true,
-		GrpcOptions:            append([]grpc.DialOption{reconnect()}, o.dial...),
+		GrpcOptions:            append([]grpc.DialOption{reconnect(), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxAnswer))}, o.dial...),
 	}
 	if o.APIKey != "" {
 		// As a header of ours: the client's own field writes to the process's log.

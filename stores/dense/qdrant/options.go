@@ -56,7 +56,7 @@ type Options struct {
 	Exact            bool // compare with every vector that the filter admits
 	HNSW             HNSW
 	Quantization     Quantization // empty: Full
-	Oversampling     float64      // how many times K are scored again where quantized; zero: 2, at least 1
+	Oversampling     float64      // how many times K are scored again where quantized, at least 1; zero: 2, with Binary 4
 	OnDisk           bool         // vectors are read from disk when needed
 	Shards           int          // zero: the server's default
 	Replicas         int          // copies of each shard; zero: the server's default
@@ -107,6 +107,9 @@ func (o *Options) resolved(op string) (Options, error) {
 	r.Tenancy = cmp.Or(r.Tenancy, Shared)
 	r.Quantization = cmp.Or(r.Quantization, Full)
 	r.HNSW = HNSW{M: cmp.Or(r.HNSW.M, 16), EfConstruct: cmp.Or(r.HNSW.EfConstruct, 128), Ef: cmp.Or(r.HNSW.Ef, 128)}
+	if r.Oversampling == 0 && r.Quantization == Binary {
+		r.Oversampling = 4
+	}
 	r.Oversampling = cmp.Or(r.Oversampling, 2)
 	r.Timeout = cmp.Or(r.Timeout, 10*time.Second)
 	r.Batch = cmp.Or(r.Batch, 256)

