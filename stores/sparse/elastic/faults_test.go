@@ -311,6 +311,10 @@ func TestNoAnswer(t *testing.T) {
 // TestPartOfTheShards: an answer without some shards is no answer.
 func TestPartOfTheShards(t *testing.T) {
 	ix := scripted(t, nil, func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/_doc/") {
+			say(w, 200, `{"found": true}`)
+			return
+		}
 		say(w, 200, `{"count": 3, "_shards": {"total": 3, "failed": 1}, "hits": {"hits": []}, "aggregations": {}}`)
 	})
 	_, err := ix.Search(t.Context(), query(t, "a", "x"))
@@ -319,6 +323,53 @@ func TestPartOfTheShards(t *testing.T) {
 	code(t, "Len", err, memtypes.Unavailable)
 	_, err = ix.Statistics(t.Context(), "a", sparse.Text, nil)
 	code(t, "Statistics", err, memtypes.Unavailable)
+}
+
+// TestBeingMade: an index that another process is making has no memories yet,
+// and an answer about it that is not Elasticsearch's says nothing.
+func TestBeingMade(t *testing.T) {
+	for list, want := range map[string]memtypes.Code{
+		`{"_index": "vimbank.g", "_id": "x", "found":false}`: "",
+		`{"_index": "vimbank.g", "_id": "x", "found":true}`:  memtypes.Unavailable,
+		"<html>404 Not Found</html>":                         memtypes.Unavailable,
+	} {
+		ix := scripted(t, nil, func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case !strings.Contains(r.URL.Path, "/_doc/"):
+				say(w, 503, `{"error": {"type": "search_phase_execution_exception", "reason": "Search rejected due to missing shards"}, "status": 503}`)
+			case strings.Contains(list, "true"):
+				say(w, 200, list)
+			default:
+				say(w, 404, list)
+			}
+		})
+		hits, err := ix.Search(t.Context(), query(t, "a", "x"))
+		_, serr := ix.Statistics(t.Context(), "a", sparse.Text, []string{"x"})
+		if want == "" && (err != nil || serr != nil || len(hits) != 0) {
+			t.Errorf("%s: got %v, %v, %v, want nothing and no error", list, hits, err, serr)
+		}
+		if want != "" {
+			code(t, "Search: "+list, err, want)
+			code(t, "Statistics: "+list, serr, want)
+		}
+	}
+}
+
+// TestNoAliasOrNoAnswer: only Elasticsearch can say that no generation is live.
+func TestNoAliasOrNoAnswer(t *testing.T) {
+	for answer, want := range map[string]memtypes.Code{
+		`{"error":"alias [vimbank] missing","status":404}`: "",
+		"<html>404 Not Found</html>":                       memtypes.Incompatible,
+	} {
+		ix := scripted(t, nil, func(w http.ResponseWriter, r *http.Request) { say(w, 404, answer) })
+		name, err := ix.Store().Live(t.Context())
+		if want == "" && (name != "" || err != nil) {
+			t.Errorf("Live = %q, %v, want none", name, err)
+		}
+		if want != "" {
+			code(t, "Live: "+answer, err, want)
+		}
+	}
 }
 
 // TestVersion: another major version is refused before anything is made.

@@ -23,7 +23,7 @@ func (s *Store) live(ctx context.Context, op string) (string, error) {
 	err := s.call(ctx, ask{op: op, index: s.opt.Prefix, make: func() esapi.Request {
 		return esapi.IndicesGetAliasRequest{Name: []string{s.opt.Prefix}}
 	}}, &found)
-	if isStatus(err, http.StatusNotFound) {
+	if isStatus(err, http.StatusNotFound) && strings.HasPrefix(refused(err).reason, "alias [") { // no proxy's page
 		return "", nil
 	}
 	if err != nil {

@@ -2,6 +2,9 @@ package elastic
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net/http"
 	"sync/atomic"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -73,24 +76,54 @@ func (x *Index) Len(ctx context.Context) (int, error) {
 		Count  int
 		Shards shards `json:"_shards"`
 	}
-	a := ask{op: op, index: x.store.list(x.name), make: func() esapi.Request {
+	err := x.overAll(ctx, ask{op: op, index: x.store.list(x.name), make: func() esapi.Request {
 		return esapi.CountRequest{Index: x.all(), Body: body(obj{"query": held})}
-	}}
-	if err := x.store.call(ctx, a, &answer); err != nil {
-		return 0, err
+	}}, &answer, &answer.Shards)
+	return answer.Count, err
+}
+
+// overAll sends a, which goes to all indices. Where one of them does not answer,
+// perhaps because it is being made, it waits for that, and asks once more. n is
+// where the answer says how many shards there were.
+func (x *Index) overAll(ctx context.Context, a ask, into any, n *shards) error {
+	once := func() error {
+		if err := x.store.call(ctx, a, into); err != nil {
+			return err
+		}
+		return x.store.whole(a, *n)
 	}
-	return answer.Count, x.store.whole(a, answer.Shards)
+	err := once()
+	if !starting(err) {
+		return err
+	}
+	_ = x.store.call(ctx, ask{op: a.op, index: a.index, make: func() esapi.Request {
+		return esapi.ClusterHealthRequest{Index: x.all(), WaitForStatus: "yellow", Timeout: x.store.opt.Timeout / 2}
+	}}, nil) // the second attempt says what is wrong
+	return once()
 }
 
 // shards says how many of those asked have answered.
 type shards struct{ Total, Failed int }
+
+// part is an answer of only some of the shards.
+type part struct{ shards }
+
+func (p *part) Error() string {
+	return fmt.Sprintf("%d of %d shards did not answer: see its cluster health", p.Failed, p.Total)
+}
+
+// starting reports whether err may come from an index that is being made.
+func starting(err error) bool {
+	_, some := errors.AsType[*part](err)
+	return some || isStatus(err, http.StatusServiceUnavailable)
+}
 
 // whole refuses an answer of only a part of the shards.
 func (s *Store) whole(a ask, n shards) error {
 	if n.Failed == 0 {
 		return nil
 	}
-	return memtypes.Errorf(a.op, memtypes.Unavailable, "%s, index %s: %d of %d shards did not answer: see its cluster health", s.where(), a.index, n.Failed, n.Total)
+	return memtypes.Errorf(a.op, memtypes.Unavailable, "%s, index %s: %w", s.where(), a.index, &part{n})
 }
 
 // settle makes all writes found that were acknowledged, where they did not wait

@@ -58,17 +58,14 @@ func (x *Index) pages(ctx context.Context, op string, query obj, take func([]hit
 		ID     string
 		Shards shards `json:"_shards"`
 	}
-	open := ask{op: op, index: s.list(x.name), make: func() esapi.Request {
+	err := x.overAll(ctx, ask{op: op, index: s.list(x.name), make: func() esapi.Request {
 		return esapi.OpenPointInTimeRequest{Index: x.all(), KeepAlive: "5m", AllowPartialSearchResults: &no}
-	}}
-	if err := s.call(ctx, open, &picture); err != nil {
+	}}, &picture, &picture.Shards)
+	if err != nil {
 		return err
 	}
 	pit := picture.ID
 	defer func() { x.closePicture(ctx, op, pit) }()
-	if err := s.whole(open, picture.Shards); err != nil {
-		return err
-	}
 	what := obj{
 		"size": min(page, s.opt.MaxK), "_source": false, "track_total_hits": false, "query": query, "sort": []string{"_shard_doc"},
 		"docvalue_fields": []string{"id", "tenant", "rev"},

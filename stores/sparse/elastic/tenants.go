@@ -3,6 +3,7 @@ package elastic
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
@@ -57,8 +58,11 @@ func (x *Index) listed(ctx context.Context, op, tenant string) (bool, error) {
 	err := s.call(ctx, ask{op: op, index: s.list(x.name), make: func() esapi.Request {
 		return esapi.GetRequest{Index: s.list(x.name), DocumentID: s.part(tenant)}
 	}}, &answer)
-	if isStatus(err, http.StatusNotFound) && !isKind(err, noIndex) {
+	if isStatus(err, http.StatusNotFound) && strings.Contains(refused(err).reason, `"found":false`) { // no proxy's page
 		return false, nil
+	}
+	if err == nil && !answer.Found {
+		err = memtypes.Errorf(op, memtypes.Unavailable, "%s, index %s: found an answer that says neither yes nor no", s.where(), s.list(x.name))
 	}
 	return answer.Found, err
 }
@@ -84,19 +88,22 @@ func (x *Index) tenants(ctx context.Context, op string) ([]string, error) {
 	return out, err
 }
 
-// absent turns the error of an index that is not there into nothing if the
-// tenant has never written.
+// absent turns the error of an index that is not there, or that is being made,
+// into nothing if the tenant has never written.
 func (x *Index) absent(ctx context.Context, op, tenant string, err error) error {
-	if !isKind(err, noIndex) {
+	lost := isKind(err, noIndex)
+	if !lost && !starting(err) {
 		return err
 	}
-	switch listed, err := x.listed(ctx, op, tenant); {
-	case err != nil:
-		return err
-	case listed:
+	switch listed, lerr := x.listed(ctx, op, tenant); {
+	case lerr != nil && lost:
+		return lerr
+	case lerr == nil && !listed:
+		return nil
+	case lost:
 		return x.lost(op, tenant)
 	}
-	return nil
+	return err
 }
 
 func (x *Index) lost(op, tenant string) error {
