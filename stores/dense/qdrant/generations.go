@@ -85,12 +85,12 @@ func (s *Store) Open(ctx context.Context, name string) (dense.Index, error) {
 	if err := s.ensure(ctx, op, s.collection(name)); err != nil {
 		return nil, err
 	}
-	return &index{s: s, generation: name}, nil
+	return &Index{s: s, generation: name}, nil
 }
 
 // Serving implements dense.Generations. Each call first asks which generation
 // is live, and whether that one's vectors are of this Store's embedder.
-func (s *Store) Serving() dense.Index { return &index{s: s} }
+func (s *Store) Serving() dense.Index { return &Index{s: s} }
 
 // Switch implements dense.Generations.
 func (s *Store) Switch(ctx context.Context, name string) error {

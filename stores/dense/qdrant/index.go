@@ -14,23 +14,24 @@ import (
 	"github.com/vimbank/vimbank/stores/dense"
 )
 
-// index is one generation, or, without a name, the one that is live at each call.
-type index struct {
+// Index is one generation, or the one that is live at each call. A Store makes
+// it; it is safe for concurrent use.
+type Index struct {
 	s          *Store
-	generation string
+	generation string // empty: the live one
 	closed     atomic.Bool
 }
 
-var _ dense.Index = (*index)(nil)
+var _ dense.Index = (*Index)(nil)
 
 // Close implements dense.Index; the Store stays open.
-func (x *index) Close() error {
+func (x *Index) Close() error {
 	x.closed.Store(true)
 	return nil
 }
 
 // begin gives the collection of the index's generation, or says why op cannot begin.
-func (x *index) begin(ctx context.Context, op string) (string, error) {
+func (x *Index) begin(ctx context.Context, op string) (string, error) {
 	if ctx.Err() != nil {
 		return "", canceled(ctx, op)
 	}
@@ -96,7 +97,7 @@ func alive() *qc.Filter {
 }
 
 // Len implements dense.Index.
-func (x *index) Len(ctx context.Context) (int, error) {
+func (x *Index) Len(ctx context.Context) (int, error) {
 	const op = "qdrant.Len"
 	base, err := x.begin(ctx, op)
 	if err != nil {
@@ -131,7 +132,7 @@ const page = 1000
 
 // Revs implements dense.Index. It reads in pages: what is written meanwhile may
 // be in it or not.
-func (x *index) Revs(ctx context.Context) iter.Seq2[dense.Held, error] {
+func (x *Index) Revs(ctx context.Context) iter.Seq2[dense.Held, error] {
 	const op = "qdrant.Revs"
 	return func(yield func(dense.Held, error) bool) {
 		base, err := x.begin(ctx, op)
@@ -152,7 +153,7 @@ func (x *index) Revs(ctx context.Context) iter.Seq2[dense.Held, error] {
 }
 
 // scroll yields what a collection holds; it is false when that was the end of it.
-func (x *index) scroll(ctx context.Context, op, collection string, yield func(dense.Held, error) bool) bool {
+func (x *Index) scroll(ctx context.Context, op, collection string, yield func(dense.Held, error) bool) bool {
 	ask := &qc.ScrollPoints{
 		CollectionName: collection, Filter: alive(), Limit: new(uint32(page)),
 		WithPayload: qc.NewWithPayloadInclude(keyTenant, keyRev), WithVectors: qc.NewWithVectors(false),

@@ -21,7 +21,7 @@
 // and writes in one step. A removal is a point without vectors and facets,
 // gone = true, which no query finds; without it a late duplicate would find
 // nothing to lose against, because the server takes in a point that it does not
-// hold whatever the filter says. [Store.Sweep] clears such points away.
+// hold whatever the filter says. [Index.Sweep] clears such points away.
 package qdrant
 
 import (

@@ -26,7 +26,7 @@ const (
 // context vector and for those without in one request, and puts both in order.
 // Of hits that tie at the cut the server sends any; more are asked for until
 // those with the lowest IDs are certain, as the port has it.
-func (x *index) Search(ctx context.Context, q dense.Query) ([]memtypes.Scored, error) {
+func (x *Index) Search(ctx context.Context, q dense.Query) ([]memtypes.Scored, error) {
 	const op = "qdrant.Search"
 	if err := dense.CheckQuery(op, &q, x.s.opt.Dim); err != nil {
 		return nil, err

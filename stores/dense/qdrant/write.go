@@ -19,7 +19,7 @@ const maxRequest = 8 << 20
 
 // Upsert implements dense.Index. What the server has acknowledged can be
 // searched at once.
-func (x *index) Upsert(ctx context.Context, docs []dense.Doc) error {
+func (x *Index) Upsert(ctx context.Context, docs []dense.Doc) error {
 	const op = "qdrant.Upsert"
 	if err := dense.CheckDocs(op, docs, x.s.opt.Dim); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (x *index) Upsert(ctx context.Context, docs []dense.Doc) error {
 
 // Delete implements dense.Index: a point that says so takes the place of each
 // memory, also of one that is not held.
-func (x *index) Delete(ctx context.Context, gone []memtypes.Gone) error {
+func (x *Index) Delete(ctx context.Context, gone []memtypes.Gone) error {
 	const op = "qdrant.Delete"
 	b := batch{op: op, tenants: map[string][]write{}}
 	for _, g := range gone {
@@ -87,7 +87,7 @@ func (b *batch) err() error {
 	return &memtypes.Error{Op: b.op, Code: code, Err: r}
 }
 
-func (x *index) write(ctx context.Context, b *batch) error {
+func (x *Index) write(ctx context.Context, b *batch) error {
 	base, err := x.begin(ctx, b.op)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (x *index) write(ctx context.Context, b *batch) error {
 }
 
 // put writes ws into a collection, and makes one that a tenant does not have yet.
-func (x *index) put(ctx context.Context, b *batch, base, collection string, ws []write) error {
+func (x *Index) put(ctx context.Context, b *batch, base, collection string, ws []write) error {
 	err := x.s.upsert(ctx, b.op, collection, ws)
 	if x.s.absent(err, collection, base) {
 		if _, err := x.s.info(ctx, b.op, base); err != nil { // the whole generation is gone: nothing is made in its place
@@ -128,7 +128,7 @@ func (x *index) put(ctx context.Context, b *batch, base, collection string, ws [
 
 // sift finds what the server does not take in among ws: it looks at a request
 // as a whole. A collection whose settings were changed would refuse everything.
-func (x *index) sift(ctx context.Context, b *batch, collection string, ws []write, cause error) error {
+func (x *Index) sift(ctx context.Context, b *batch, collection string, ws []write, cause error) error {
 	info, err := x.s.info(ctx, b.op, collection)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (x *index) sift(ctx context.Context, b *batch, collection string, ws []writ
 }
 
 // halve writes both halves of what was refused as a whole, down to single points.
-func (x *index) halve(ctx context.Context, b *batch, collection string, ws []write, cause error) error {
+func (x *Index) halve(ctx context.Context, b *batch, collection string, ws []write, cause error) error {
 	if len(ws) == 1 {
 		e, _ := errors.AsType[*memtypes.Error](cause)
 		b.refuse(&memtypes.Error{Op: b.op, Code: e.Code, ID: ws[0].id, Err: e.Err})
@@ -183,52 +183,4 @@ func (s *Store) completed(op, collection string, reply *qc.PointsOperationRespon
 		return memtypes.Errorf(op, memtypes.Unavailable, "qdrant at %s, collection %s: the write is %v, wanted Completed", s.opt.Addr, collection, st)
 	}
 	return nil
-}
-
-// Sweep clears away the marks of removals as of a revision below before, of one
-// generation, and says how many there were. From then on a late duplicate of a
-// write before such a removal would bring its memory back: before must lie
-// below every change that may still be on its way.
-func (s *Store) Sweep(ctx context.Context, generation string, before uint64) (int, error) {
-	const op = "qdrant.Sweep"
-	if err := checkName(op, generation); err != nil {
-		return 0, err
-	}
-	if err := s.usable(ctx, op); err != nil {
-		return 0, err
-	}
-	homes, err := s.homes(ctx, op, s.collection(generation))
-	if err != nil {
-		return 0, err
-	}
-	marks := &qc.Filter{Must: []*qc.Condition{
-		qc.NewMatchBool(keyGone, true), qc.NewRange(keyVer, &qc.Range{Lt: new(float64(min(before, maxVer)))}),
-	}}
-	total := 0
-	for _, c := range homes {
-		n, err := s.count(ctx, op, c, marks)
-		if err == nil && n > 0 {
-			err = s.clear(ctx, op, c, marks)
-		}
-		if err != nil {
-			return total, err
-		}
-		total += n
-	}
-	return total, nil
-}
-
-// clear deletes points for good.
-func (s *Store) clear(ctx context.Context, op, collection string, f *qc.Filter) error {
-	var reply *qc.PointsOperationResponse
-	err := s.call(ctx, op, collection, s.slow(), func(ctx context.Context) (err error) {
-		reply, err = s.client.GetPointsClient().Delete(ctx, &qc.DeletePoints{
-			CollectionName: collection, Wait: new(true), Points: qc.NewPointsSelectorFilter(f),
-		})
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return s.completed(op, collection, reply)
 }
