@@ -121,24 +121,30 @@ func (db *DB) around(ctx context.Context, c *pgx.Conn, id memtypes.ID, n int) ([
 	if own.session == "" || n == 0 {
 		return self, nil
 	}
-	earlier, err := db.beside(ctx, c, own, "<", "DESC", n)
-	if err != nil {
-		return nil, err
-	}
-	later, err := db.beside(ctx, c, own, ">", "ASC", n)
-	if err != nil {
+	var earlier, later []*row
+	b := &pgx.Batch{}
+	db.beside(b, own, "<", "DESC", n, &earlier)
+	db.beside(b, own, ">", "ASC", n, &later)
+	if err := c.SendBatch(ctx, b).Close(); err != nil {
 		return nil, err
 	}
 	slices.Reverse(earlier)
 	return slices.Concat(earlier, self, later), nil
 }
 
-// beside are the n rows on one side of a memory in its session, nearest first.
-func (db *DB) beside(ctx context.Context, c *pgx.Conn, own *row, side, order string, n int) ([]*row, error) {
-	return db.rows(ctx, c, rowColumns+fromRows+"WHERE m.tenant = $1 AND m.scope = $2 AND m.session = $3 AND m.state = 0 AND m.layer = 0"+
+// beside asks for the n rows on one side of a memory in its session, nearest
+// first. They are of its scope.
+func (db *DB) beside(b *pgx.Batch, own *row, side, order string, n int, list *[]*row) {
+	b.Queue(db.sql(rowColumns+fromRows+"WHERE m.tenant = $1 AND m.scope = $2 AND m.session = $3 AND m.state = 0 AND m.layer = 0"+
 		" AND (m.sec, m.nsec, m.seq) "+side+" ($4::bigint, $5::int, $6::bigint)"+
-		" ORDER BY m.sec "+order+", m.nsec "+order+", m.seq "+order+" LIMIT $7",
-		own.tenant, own.scopeNo, own.session, own.sec, own.nsec, own.seq, n)
+		" ORDER BY m.sec "+order+", m.nsec "+order+", m.seq "+order+" LIMIT $7"),
+		own.tenant, own.scopeNo, own.session, own.sec, own.nsec, own.seq, n).Query(func(rows pgx.Rows) (err error) {
+		*list, err = pgx.CollectRows(rows, scanRow)
+		for _, r := range *list {
+			r.scope = own.scope
+		}
+		return err
+	})
 }
 
 // Revs pages through the active memories by ID; see ledger.Memories.
