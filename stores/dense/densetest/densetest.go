@@ -2,6 +2,8 @@
 // passes Run can stand in for any other. It promises to use only what a remote
 // service can hold: IDs are UUIDs, times are whole seconds, scores agree within
 // 1e-4. Speed, persistence and recall on large banks are left to each backend.
+// RunShared is what an index that several processes feed promises besides, and
+// RunGenerations is the contract of dense.Generations.
 package densetest
 
 import (

@@ -147,7 +147,7 @@ func (p *search) part(space dense.Space, f *qc.Filter, n int) *qc.QueryPoints {
 // params says how a search looks for n.
 func (s *Store) params(n int) *qc.SearchParams {
 	if s.opt.Exact {
-		return &qc.SearchParams{Exact: new(true)}
+		return &qc.SearchParams{Exact: new(true), Quantization: &qc.QuantizationSearchParams{Ignore: new(true)}}
 	}
 	p := &qc.SearchParams{HnswEf: new(uint64(max(s.opt.HNSW.Ef, n)))}
 	if s.opt.Quantization != Full {

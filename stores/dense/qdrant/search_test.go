@@ -79,6 +79,30 @@ func TestFilterMutations(t *testing.T) {
 	})
 }
 
+// TestConditionMutation proves the same of writes: without the condition that
+// is sent along, an older write replaces a newer one.
+func TestConditionMutation(t *testing.T) {
+	everywhere(t, func(t *testing.T, addr string) {
+		for _, without := range []bool{false, true} {
+			o := qdrant.Options{}
+			o.Intercept(func(req any) {
+				if r, ok := req.(*qc.UpsertPoints); ok && without {
+					r.UpdateFilter = nil
+				}
+			})
+			ix := made(t, open(t, addr, o), "one")
+			must(t, ix.Upsert(t.Context(), []dense.Doc{doc(t, 1, 9)}))
+			must(t, ix.Upsert(t.Context(), []dense.Doc{doc(t, 1, 8)}))
+			for h, err := range ix.Revs(t.Context()) {
+				must(t, err)
+				if older := h.Rev == 8; older != without {
+					t.Errorf("without the condition: %v; revision %d is held after 9 and then 8", without, h.Rev)
+				}
+			}
+		}
+	})
+}
+
 // mutate takes every condition on key out of a request.
 func mutate(req any, key string) {
 	var filters []*qc.Filter
