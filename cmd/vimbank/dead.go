@@ -11,7 +11,7 @@ import (
 	"github.com/vimbank/vimbank/memtypes"
 )
 
-// deadLine is a dead letter as --json prints it.
+// deadLine is a dead letter as --json shows it.
 type deadLine struct {
 	Index  string      `json:"index"`
 	ID     memtypes.ID `json:"id"`
@@ -88,24 +88,23 @@ type undertaker struct {
 }
 
 func (d *undertaker) list(ctx context.Context) error {
-	a, none := d.app, true
+	a, lines := d.app, []deadLine{}
 	for _, index := range d.indexes {
 		letters, err := d.engine.DeadLetters(ctx, index, d.limit)
 		if err != nil {
 			return err
 		}
 		for _, l := range letters {
-			none = false
-			if a.flags.json {
-				if err := a.printJSON(deadLine{l.Index, l.ID, l.Tenant, l.Seq, l.Tries, l.At, l.Reason}); err != nil {
-					return err
-				}
-				continue
-			}
-			a.printf("%s  %s  %s  %s\n", moment(l.At), l.ID, a.show.dim(l.Index), l.Reason)
+			lines = append(lines, deadLine{l.Index, l.ID, l.Tenant, l.Seq, l.Tries, l.At, l.Reason})
 		}
 	}
-	if none && !a.flags.json {
+	if a.flags.json {
+		return a.printJSON(map[string]any{"dead": lines})
+	}
+	for _, l := range lines {
+		a.printf("%s  %s  %s  %s\n", moment(l.At), l.ID, a.show.dim(l.Index), l.Reason)
+	}
+	if len(lines) == 0 {
 		a.note("no dead letters")
 	}
 	return nil
