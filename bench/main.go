@@ -2,7 +2,7 @@
 // machine: every figure that it judges is a ratio. It is a module of its own,
 // so that the yardsticks stay out of VIMBank's go.mod.
 //
-//	go run . [-n 100000] [-only dense,bm25,write,recall]
+//	go run . [-n 100000] [-only dense,bm25,write,recall,cluster,growth]
 package main
 
 import (
@@ -55,14 +55,14 @@ func (r *report) add(f figure) {
 
 func main() {
 	n := flag.Int("n", 100_000, "memories, vectors and documents")
-	only := flag.String("only", "dense,bm25,write,recall", "which parts to run")
+	only := flag.String("only", "dense,bm25,write,recall,cluster", "which parts to run; growth, too, takes long")
 	flag.Parse()
 	fmt.Printf("%s, %d cores, n = %d; times are medians, ratios are of times in this run\n\n", runtime.Version(), runtime.NumCPU(), *n)
 	r := &report{}
 	for _, part := range []struct {
 		name string
 		run  func(context.Context, *report, int) error
-	}{{"dense", benchDense}, {"bm25", benchBM25}, {"write", benchWrite}, {"recall", benchRecall}} {
+	}{{"dense", benchDense}, {"bm25", benchBM25}, {"write", benchWrite}, {"recall", benchRecall}, {"cluster", benchCluster}, {"growth", benchGrowth}} {
 		if !slices.Contains(strings.Split(*only, ","), part.name) {
 			continue
 		}
