@@ -331,7 +331,7 @@ func moveModel(t *testing.T, open func(testing.TB) ledger.Ledger) {
 			}
 		}()
 		c := &comparison{T: rt, outer: t, ledger: from, model: &model{memories: map[memtypes.ID]*kept{}}, pool: drafts()}
-		for range rapid.IntRange(1, 40).Draw(rt, "batches before") {
+		for range rapid.IntRange(1, 15).Draw(rt, "batches before") {
 			c.append(rt)
 		}
 		if _, err := ledger.Move(t.Context(), from, to, &ledger.MoveOptions{Page: rapid.IntRange(1, 50).Draw(rt, "page")}); err != nil {
@@ -339,7 +339,7 @@ func moveModel(t *testing.T, open func(testing.TB) ledger.Ledger) {
 		}
 		c.ledger = to
 		c.everything(rt)
-		for range rapid.IntRange(0, 10).Draw(rt, "batches after") {
+		for range rapid.IntRange(0, 4).Draw(rt, "batches after") {
 			c.history(rt)
 			c.append(rt)
 		}
