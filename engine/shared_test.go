@@ -216,14 +216,18 @@ func TestSharedRememberThenRecall(t *testing.T) {
 	misses(t, a, "grey kitten", rs[0].ID)
 	c.settled(t, a)
 	misses(t, b, "grey kitten", rs[0].ID)
-	if s := a.Stats(); s.Dense != 0 || s.Sparse != 0 {
-		eventually(t, func() error {
-			if s := a.Stats(); s.Dense+s.Sparse > 0 {
-				return fmt.Errorf("the tails hold %d and %d, want nothing", s.Dense, s.Sparse)
-			}
-			return nil
-		})
-	}
+	untailed(t, a)
+}
+
+// untailed waits until the tails of e are empty, because the services have all.
+func untailed(t testing.TB, e *engine.Engine) {
+	t.Helper()
+	eventually(t, func() error {
+		if s := e.Stats(); s.Dense+s.Sparse > 0 {
+			return fmt.Errorf("the tails hold %d and %d, want nothing", s.Dense, s.Sparse)
+		}
+		return nil
+	})
 }
 
 // What the services lack is found all the same, and ranked as where everything is in one process.
@@ -329,12 +333,7 @@ func TestSharedBothDownAndNothingKnown(t *testing.T) {
 	e := c.replica(t, how{})
 	remember(t, e, said(t, "The blue bicycle has a flat tyre.", 0))
 	c.settled(t, e)
-	eventually(t, func() error {
-		if s := e.Stats(); s.Dense+s.Sparse > 0 {
-			return errors.New("the tail is not empty")
-		}
-		return nil
-	})
+	untailed(t, e)
 	c.dense.Down(true)
 	c.sparse.Down(true)
 	if _, err := e.Recall(t.Context(), memtypes.Query{Scope: user(t, "ada"), Text: "bicycle"}); memtypes.CodeOf(err) != memtypes.Unavailable {

@@ -204,6 +204,16 @@ func (s *store[D, I]) Restore(then Snapshot[D]) error {
 	return nil
 }
 
+// Docs are those of the live generation, as they were written.
+func (s *store[D, I]) Docs() map[memtypes.ID]D {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if g := s.gens[s.live]; g != nil {
+		return maps.Clone(g.docs)
+	}
+	return nil
+}
+
 // Wipe removes every generation, as somebody does who deletes an index.
 func (s *store[D, I]) Wipe() {
 	s.mu.Lock()
