@@ -88,7 +88,7 @@ func (r *Run) check(op string) error {
 func (e *Edit) check(op string) error {
 	m := &e.Memory
 	switch e.Op {
-	case Insert, Revise, Retire, Restore, Purge, Recall, Pin, Unpin:
+	case Insert, Revise, Retire, Restore, Purge, Recall, Pin, Unpin, Touch:
 	default:
 		return memtypes.BadField(op, "op", string(e.Op), "insert, revise, retire, restore, purge, recall, pin or unpin")
 	}

@@ -77,7 +77,7 @@ type Op string
 
 // The operations. Each that is Done, but for Recall, gives the memory a new
 // revision, an outbox intent and an audit entry. A retired memory can be
-// restored, purged or inserted again; Revise, Recall, Pin and Unpin find it
+// restored, purged or inserted again; Revise, Recall, Pin, Unpin and Touch find it
 // Missing.
 const (
 	// Insert adds Memory with its Strength, as an active one. The same ID with
@@ -103,6 +103,9 @@ const (
 	// Pin and Unpin set Strength.Pinned.
 	Pin   Op = "pin"
 	Unpin Op = "unpin"
+	// Touch gives the memory a new revision and changes nothing else, so that
+	// every index projects it again.
+	Touch Op = "touch"
 )
 
 // Edit is one change of one memory.

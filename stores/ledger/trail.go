@@ -67,8 +67,8 @@ func (l *Link) Sum(buf []byte, tenant string, before []byte) (sum [sha256.Size]b
 }
 
 // ops are the operations by their numbers, which never change.
-func ops() [8]Op {
-	return [...]Op{1: Insert, Revise, Retire, Restore, Purge, Pin, Unpin}
+func ops() [9]Op {
+	return [...]Op{1: Insert, Revise, Retire, Restore, Purge, Pin, Unpin, Touch}
 }
 
 // OpNumber is the number of an operation in a log; 0 for Recall, which has no

@@ -41,7 +41,7 @@ func TestLinkSum(t *testing.T) {
 }
 
 func TestOpNumber(t *testing.T) {
-	for n, op := range []ledger.Op{1: ledger.Insert, ledger.Revise, ledger.Retire, ledger.Restore, ledger.Purge, ledger.Pin, ledger.Unpin} {
+	for n, op := range []ledger.Op{1: ledger.Insert, ledger.Revise, ledger.Retire, ledger.Restore, ledger.Purge, ledger.Pin, ledger.Unpin, ledger.Touch} {
 		if ledger.OpNumber(op) != n || ledger.OpNumbered(n) != op {
 			t.Errorf("number of %q = %d and back %q, want %d", op, ledger.OpNumber(op), ledger.OpNumbered(n), n)
 		}
@@ -49,7 +49,7 @@ func TestOpNumber(t *testing.T) {
 	if n := ledger.OpNumber(ledger.Recall); n != 0 {
 		t.Errorf("OpNumber(recall) = %d, want 0", n)
 	}
-	for _, n := range []int{-1, 8, 99} {
+	for _, n := range []int{-1, 9, 99} {
 		if op := ledger.OpNumbered(n); op != "" {
 			t.Errorf("OpNumbered(%d) = %q, want none", n, op)
 		}

@@ -105,7 +105,7 @@ func retireRestore(t *testing.T, b *bank) {
 	want.State, want.Rev, want.Strength.Retired, want.Strength.RunID = memtypes.Retired, r.Rev, at(2), "run-1"
 	same(t, "what was retired", b.one(m), want)
 	b.do(at(3), edit(ledger.Retire, m), ledger.Same)
-	for _, op := range []ledger.Op{ledger.Revise, ledger.Recall, ledger.Pin, ledger.Unpin} {
+	for _, op := range []ledger.Op{ledger.Revise, ledger.Recall, ledger.Pin, ledger.Unpin, ledger.Touch} {
 		b.do(at(4), edit(op, m), ledger.Missing)
 	}
 	same(t, "the retired after edits that find it missing", b.one(m), want)
@@ -183,6 +183,10 @@ func pin(t *testing.T, b *bank) {
 	if b.one(m).Strength.Pinned {
 		t.Error("unpinned: still pinned")
 	}
+	b.do(at(5), edit(ledger.Pin, m), ledger.Done)
+	before := b.one(m)
+	before.Rev = b.do(at(6), edit(ledger.Touch, m), ledger.Done).Rev
+	same(t, "touched", b.one(m), before)
 }
 
 func stale(t *testing.T, b *bank) {

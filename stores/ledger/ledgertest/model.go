@@ -123,6 +123,7 @@ func (m *model) change(b ledger.Batch, e ledger.Edit, k *kept) ledger.Outcome {
 		}
 		n.Updated = b.Now
 		k.Memory = n
+	case e.Op == ledger.Touch:
 	default:
 		if want := e.Op == ledger.Pin; k.Strength.Pinned == want {
 			return ledger.Same

@@ -44,7 +44,7 @@ func (c *comparison) append(t *rapid.T) {
 func (c *comparison) edit(t *rapid.T) ledger.Edit {
 	e := ledger.Edit{Memory: rapid.SampledFrom(c.pool).Draw(t, "memory"), Reason: rapid.SampledFrom([]string{"", "why"}).Draw(t, "reason")}
 	e.Op = rapid.SampledFrom([]ledger.Op{ledger.Insert, ledger.Insert, ledger.Insert, ledger.Revise, ledger.Retire, ledger.Restore,
-		ledger.Purge, ledger.Recall, ledger.Pin, ledger.Unpin}).Draw(t, "op")
+		ledger.Purge, ledger.Recall, ledger.Pin, ledger.Unpin, ledger.Touch}).Draw(t, "op")
 	if e.Op == ledger.Revise {
 		e.Memory.Text = rapid.SampledFrom([]string{e.Memory.Text, "revised", "revised again"}).Draw(t, "text")
 		e.Memory.Meta = rapid.SampledFrom([]map[string]string{nil, {"a": "b"}}).Draw(t, "meta")

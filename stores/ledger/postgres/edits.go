@@ -72,6 +72,8 @@ func (t *tx) change(b *ledger.Batch, e *ready, m *mem) (ledger.Outcome, error) {
 		m.last = max(m.last, b.Now.UnixNano())
 		t.touch(m).count = true
 		return ledger.Done, nil
+	case ledger.Touch:
+		return t.setPin(b, e, m, m.pinned), nil
 	default:
 		return t.pin(b, e, m), nil
 	}
@@ -159,8 +161,13 @@ func (t *tx) pin(b *ledger.Batch, e *ready, m *mem) ledger.Outcome {
 	if m.pinned == want {
 		return ledger.Same
 	}
+	return t.setPin(b, e, m, want)
+}
+
+// setPin records e and pins m or not.
+func (t *tx) setPin(b *ledger.Batch, e *ready, m *mem, pinned bool) ledger.Outcome {
 	m.rev = t.record(b, e, &m.row, e.Op)
-	m.pinned = want
+	m.pinned = pinned
 	t.touch(m).brief = true
 	return ledger.Done
 }

@@ -152,6 +152,8 @@ func (t *tx) change(b *ledger.Batch, e *ready, f *found, known bool) (ledger.Out
 	case ledger.Recall:
 		_, err := t.w.stmts.recall.Exec(f.seq, b.Now.UnixNano())
 		return ledger.Done, f.rev, err
+	case ledger.Touch:
+		return t.setPin(b, e, f, f.pinned)
 	default:
 		return t.pin(b, e, f)
 	}
@@ -268,11 +270,16 @@ func (t *tx) pin(b *ledger.Batch, e *ready, f *found) (ledger.Outcome, uint64, e
 	if f.pinned == want {
 		return ledger.Same, f.rev, nil
 	}
+	return t.setPin(b, e, f, want)
+}
+
+// setPin records e and pins f or not.
+func (t *tx) setPin(b *ledger.Batch, e *ready, f *found, pinned bool) (ledger.Outcome, uint64, error) {
 	rev, err := t.recordOf(b, e, f, e.Op)
 	if err != nil {
 		return "", 0, err
 	}
-	_, err = t.w.stmts.setPinned.Exec(want, rev, f.seq)
+	_, err = t.w.stmts.setPinned.Exec(pinned, rev, f.seq)
 	return ledger.Done, rev, err
 }
 
