@@ -119,10 +119,49 @@ func (e *Engine) Restore(ctx context.Context, scope memtypes.Scope, ids ...memty
 func (e *Engine) Erase(ctx context.Context, scope memtypes.Scope, reason string, ids ...memtypes.ID) error {
 	// Retired and followed first, so that the neighbours' context loses the
 	// words before the place in the session is gone too.
-	if err := e.editAll(ctx, "engine.Erase", ledger.Retire, scope, reason, ids); err != nil {
+	const op = "engine.Erase"
+	if err := e.editAll(ctx, op, ledger.Retire, scope, reason, ids); err != nil {
 		return err
 	}
-	return e.editAll(ctx, "engine.Erase", ledger.Purge, scope, reason, ids)
+	if e.shared == nil {
+		return e.editAll(ctx, op, ledger.Purge, scope, reason, ids)
+	}
+	// A service may learn of it when the place is gone already: so the
+	// neighbours are touched with it.
+	beside, err := e.besides(ctx, ids)
+	if err != nil {
+		return err
+	}
+	edits := make([]ledger.Edit, 0, len(ids)+len(beside))
+	for _, id := range ids {
+		edits = append(edits, ledger.Edit{Op: ledger.Purge, Memory: memtypes.Memory{ID: id, Scope: scope}, Reason: reason})
+	}
+	results, err := e.parts.Ledger.Append(ctx, ledger.Batch{Now: e.now(), Actor: e.opts.Actor, Edits: append(edits, beside...)})
+	if err != nil {
+		return err
+	}
+	var last uint64
+	for _, r := range results { // a neighbour that is gone by now needs nothing
+		last = max(last, r.Rev)
+	}
+	e.at("appended")
+	e.index(ctx, last)
+	return nil
+}
+
+// besides are edits that have the neighbours of ids, within reach of their
+// context, projected again.
+func (e *Engine) besides(ctx context.Context, ids []memtypes.ID) ([]ledger.Edit, error) {
+	reach, err := e.affected(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	edits := make([]ledger.Edit, 0, len(reach.ps))
+	for _, p := range reach.ps {
+		m := *p.memory()
+		edits = append(edits, ledger.Edit{Op: ledger.Touch, Memory: m, Reason: "a neighbour was erased"})
+	}
+	return edits, nil
 }
 
 // editAll applies one operation to every id, or to none if one is missing.

@@ -172,6 +172,14 @@ func (e *Engine) applyDecay(ctx context.Context, report *DecayReport, run *ledge
 
 // carryOut applies one operation to items, commit by commit, and counts.
 func (e *Engine) carryOut(ctx context.Context, lease *ledger.Lease, run *ledger.Run, do ledger.Op, items []forgetting.Item, done, stale *int) error {
+	if do == ledger.Purge && e.shared != nil {
+		// Where a service has yet to take that it is retired, the place must
+		// stay known: the next run purges it.
+		placed := e.shared.placed()
+		all := len(items)
+		items = slices.DeleteFunc(slices.Clone(items), func(it forgetting.Item) bool { return it.Rev > placed })
+		*stale += all - len(items)
+	}
 	for chunk := range slices.Chunk(items, decayChunk) {
 		renewed, err := e.parts.Ledger.Acquire(ctx, DecayJob, run.ID, e.now(), leaseTime)
 		if err != nil {

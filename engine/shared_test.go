@@ -522,3 +522,33 @@ func TestSharedHangs(t *testing.T) {
 	release()
 	c.settled(t, b)
 }
+
+// What is erased leaves its neighbours' context, too, even if the services
+// learn of it only when the ledger does not know its place any more.
+func TestSharedErasedFromContext(t *testing.T) {
+	c := newCluster(t)
+	e := c.replica(t, how{})
+	var drafts []memtypes.Draft
+	for i, text := range []string{"Shall we meet?", "At the lighthouse, by midnight.", "Fine.", "Bring a lamp."} {
+		drafts = append(drafts, said(t, text, i))
+	}
+	rs := remember(t, e, drafts...)
+	c.settled(t, e)
+	c.dense.Down(true)
+	c.sparse.Down(true)
+	if err := e.Erase(t.Context(), user(t, "ada"), "", rs[1].ID); err != nil {
+		t.Fatal(err)
+	}
+	c.dense.Down(false)
+	c.sparse.Down(false)
+	c.settled(t, e)
+	for id, doc := range c.sparse.Docs() {
+		for field, tokens := range doc.Fields {
+			if slices.Contains(tokens, "lighthous") {
+				t.Errorf("field %s of %s still has the words of what was erased: %v", field, id, tokens)
+			}
+		}
+	}
+	s := &story{cluster: c, t: t, engines: []*engine.Engine{e}}
+	s.afresh()
+}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -56,6 +57,16 @@ func (s *shared) mark(k *kind) (mark uint64, any bool) {
 		}
 	}
 	return mark, any
+}
+
+// placed is up to where every service has what changed; 0 where none follows.
+func (s *shared) placed() uint64 {
+	least := uint64(math.MaxUint64)
+	for _, k := range s.kinds {
+		mark, _ := s.mark(k)
+		least = min(least, mark)
+	}
+	return least
 }
 
 // following are the followers of k.
