@@ -70,6 +70,7 @@ func invariants() []invariant {
 		{"contents or recalls of no memory", `SELECT count(*) FROM (SELECT id FROM {s}.replaced UNION ALL SELECT id FROM {s}.recalled) p
 			LEFT JOIN {s}.memories m ON m.id = p.id WHERE m.id IS NULL OR m.state = 2`},
 		{"vectors of purged memories", "SELECT count(*) FROM {s}.vectors v JOIN {s}.memories m ON m.id = v.id WHERE m.state = 2"},
+		{"debts of no follower", "SELECT count(*) FROM {s}.owed o LEFT JOIN {s}.followers f ON f.name = o.follower WHERE f.name IS NULL"},
 		{"tenants whose noted entry is not in the log", `SELECT count(*) FROM {s}.tenants t LEFT JOIN {s}.log l ON l.tenant = t.no AND l.seq = t.seq
 			WHERE t.seq > 0 AND (l.seq IS NULL OR l.hash <> t.hash)`},
 	}

@@ -38,7 +38,9 @@ func readURL(text string, opt *Options) (*pgxpool.Config, error) {
 	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 	unless(p, "statement_timeout", ms(opt.StatementTimeout))
 	unless(p, "lock_timeout", ms(opt.LockTimeout))
-	unless(p, "idle_in_transaction_session_timeout", ms(opt.StatementTimeout))
+	// Between two statements a process has little to do. One that is paused there
+	// loses its transaction before others have waited too long for its locks.
+	unless(p, "idle_in_transaction_session_timeout", ms(max(opt.LockTimeout/2, time.Second)))
 	unless(p, "jit", "off") // all statements are short; to compile one takes longer than to run it
 	if opt.ReadOnly {
 		p["default_transaction_read_only"] = "on"

@@ -1,5 +1,7 @@
 package postgres
 
+import "testing"
+
 // Schema is where the bank's tables are.
 func (db *DB) Schema() string { return db.opt.Schema }
 
@@ -11,4 +13,13 @@ func (db *DB) Listening() bool {
 	db.listen.mu.Lock()
 	defer db.listen.mu.Unlock()
 	return db.listen.up
+}
+
+// Setting is a setting of the connection that writes.
+func (db *DB) Setting(t testing.TB, name string) (v string) {
+	t.Helper()
+	if err := db.write.pool.QueryRow(t.Context(), "SELECT current_setting($1)", name).Scan(&v); err != nil {
+		t.Fatalf("current_setting(%s): %v", name, err)
+	}
+	return v
 }

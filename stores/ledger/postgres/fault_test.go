@@ -428,3 +428,66 @@ func TestWaitHears(t *testing.T) {
 		}
 	}
 }
+
+// A process that is paused between two statements of a commit does not keep the
+// others from writing for longer than they wait.
+func TestPausedProcess(t *testing.T) {
+	u := live.Postgres(t)
+	o := &postgres.Options{Partitions: 1, LockTimeout: 3 * time.Second}
+	db := open(t, u, o)
+	defer db.Close()
+	// It has the settings of the process that it stands for.
+	release := hold(t, u+"&idle_in_transaction_session_timeout=1500", fmt.Sprintf("SELECT 1 FROM %q.head FOR UPDATE", db.Schema()))
+	must(t, db, inserts(said("t", "one")))
+	release()
+	if ms := db.Setting(t, "idle_in_transaction_session_timeout"); ms != "1500ms" {
+		t.Errorf("the bank's own connections may be idle in a transaction for %s, want 1500ms: half of LockTimeout", ms)
+	}
+}
+
+// A follower that goes while others claim for it leaves nothing behind.
+func TestUnfollowAtOnce(t *testing.T) {
+	db := open(t, live.Postgres(t), &postgres.Options{Partitions: 1})
+	defer db.Close()
+	var ms []memtypes.Memory
+	for i := range 200 {
+		ms = append(ms, said("t", fmt.Sprint("note ", i)))
+	}
+	must(t, db, inserts(ms...))
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	for w := range 3 {
+		wg.Go(func() {
+			for holder := fmt.Sprint("h", w); ; {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				got, err := db.Claim(t.Context(), "a", holder, start.Add(time.Hour), time.Hour, 50)
+				var settled []ledger.Settled
+				for _, i := range got {
+					settled = append(settled, ledger.Settled{Intent: i, Verdict: ledger.Placed})
+				}
+				if err == nil {
+					err = db.Settle(t.Context(), "a", holder, settled)
+				}
+				if err != nil && memtypes.CodeOf(err) != memtypes.NotFound {
+					t.Errorf("Claim or Settle: %v, want success or code %q", err, memtypes.NotFound)
+				}
+			}
+		})
+	}
+	for range 30 {
+		if err := db.Follow(t.Context(), "a", 0); err != nil {
+			t.Errorf("Follow: %v", err)
+		}
+		time.Sleep(5 * time.Millisecond)
+		if err := db.Unfollow(t.Context(), "a"); err != nil {
+			t.Errorf("Unfollow: %v", err)
+		}
+	}
+	close(stop)
+	wg.Wait()
+	sound(t, db, "t") // and no debts of nobody
+}

@@ -53,7 +53,16 @@ func (db *DB) Unfollow(ctx context.Context, name string) error {
 		return err
 	}
 	return db.view(ctx, op, func(ctx context.Context, c *pgx.Conn) error {
-		_, err := c.Exec(ctx, db.sql("DELETE FROM {s}.followers WHERE name = $1"), name) // and what it owes
+		b := &pgx.Batch{}
+		b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED")
+		// In this order: who draws for it now is waited for, and who comes later finds none.
+		b.Queue(db.sql("DELETE FROM {s}.followers WHERE name = $1"), name)
+		b.Queue(db.sql("DELETE FROM {s}.owed WHERE follower = $1"), name)
+		b.Queue("COMMIT")
+		err := c.SendBatch(ctx, b).Close()
+		if err != nil {
+			undo(c)
+		}
 		return err
 	})
 }

@@ -145,7 +145,7 @@ CREATE TABLE {s}.followers (
 	drawn bigint NOT NULL -- it owes what changed up to here, as far as owed says so
 );
 CREATE TABLE {s}.owed (
-	follower text COLLATE "C" NOT NULL REFERENCES {s}.followers ON DELETE CASCADE,
+	follower text COLLATE "C" NOT NULL, -- of followers; whoever draws holds that row, so none is left when it goes
 	id       uuid NOT NULL,
 	tenant   int NOT NULL,
 	first    bigint NOT NULL, -- no change before this one is owed
