@@ -52,18 +52,13 @@ func (db *DB) Unfollow(ctx context.Context, name string) error {
 	if err := db.writable(op); err != nil {
 		return err
 	}
-	return db.view(ctx, op, func(ctx context.Context, c *pgx.Conn) error {
+	return db.apart(ctx, op, synced, func(ctx context.Context, c *pgx.Conn) error {
 		b := &pgx.Batch{}
-		b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED")
 		// In this order: who draws for it now is waited for, and who comes later finds none.
 		b.Queue(db.sql("DELETE FROM {s}.followers WHERE name = $1"), name)
+		b.Queue(db.sql("SELECT 1 FROM {s}.owed WHERE follower = $1 ORDER BY id FOR UPDATE"), name) // as all lock them
 		b.Queue(db.sql("DELETE FROM {s}.owed WHERE follower = $1"), name)
-		b.Queue("COMMIT")
-		err := c.SendBatch(ctx, b).Close()
-		if err != nil {
-			undo(c)
-		}
-		return err
+		return c.SendBatch(ctx, b).Close()
 	})
 }
 
@@ -108,6 +103,7 @@ func (db *DB) describe(ctx context.Context, c *pgx.Conn, f *ledger.Follower, now
 	if err != nil {
 		return err
 	}
+	undrawn = max(undrawn, 0) // below: the bank was restored from before what was drawn
 	if undrawn > 0 && undrawn < maxCounted && f.Owed < maxCounted {
 		err = c.QueryRow(ctx, db.sql(`SELECT count(DISTINCT id) FROM {s}.log l WHERE seq > $2
 			AND NOT EXISTS (SELECT 1 FROM {s}.owed o WHERE o.follower = $1 AND o.id = l.id AND o.dead = -1)`), f.Name, drawn).Scan(&undrawn)
@@ -172,7 +168,7 @@ func (db *DB) Revive(ctx context.Context, name string, ids []memtypes.ID) (n int
 	if err := db.writable(op); err != nil {
 		return 0, err
 	}
-	err = db.view(ctx, op, func(ctx context.Context, c *pgx.Conn) error {
+	err = db.apart(ctx, op, synced, func(ctx context.Context, c *pgx.Conn) error {
 		var one int
 		if err := orNobody(op, name, c.QueryRow(ctx, db.sql("SELECT 1 FROM {s}.followers WHERE name = $1"), name).Scan(&one)); err != nil {
 			return err

@@ -63,7 +63,7 @@ func (db *DB) Claim(ctx context.Context, name, holder string, now time.Time, hol
 	if err != nil || !owes {
 		return nil, err
 	}
-	err = db.lightly(ctx, op, func(ctx context.Context, c *pgx.Conn) error {
+	err = db.apart(ctx, op, unsynced, func(ctx context.Context, c *pgx.Conn) error {
 		if err := db.draw(ctx, c, op, name, now, max(limit, drawMost)); err != nil {
 			return err
 		}
@@ -121,15 +121,21 @@ func (db *DB) claim(ctx context.Context, c *pgx.Conn, name, holder string, now, 
 	return intents, nil
 }
 
-// lightly runs do in a transaction of its own that is not synced, again where
-// it collides with another.
-func (db *DB) lightly(ctx context.Context, op string, do func(context.Context, *pgx.Conn) error) error {
+// How a transaction is committed.
+const (
+	synced   = "on"
+	unsynced = "off"
+)
+
+// apart runs do in a transaction of its own, apart from the writer's, again
+// where it collides with another.
+func (db *DB) apart(ctx context.Context, op, commit string, do func(context.Context, *pgx.Conn) error) error {
 	return db.view(ctx, op, func(ctx context.Context, c *pgx.Conn) (err error) {
 		for try := range maxTries {
 			if try > 0 {
 				time.Sleep(time.Duration(try)*time.Millisecond + rand.N(5*time.Millisecond))
 			}
-			if err = db.once(ctx, c, do); !collided(err) {
+			if err = db.once(ctx, c, commit, do); !collided(err) {
 				return err
 			}
 		}
@@ -137,10 +143,12 @@ func (db *DB) lightly(ctx context.Context, op string, do func(context.Context, *
 	})
 }
 
-func (db *DB) once(ctx context.Context, c *pgx.Conn, do func(context.Context, *pgx.Conn) error) error {
+func (db *DB) once(ctx context.Context, c *pgx.Conn, commit string, do func(context.Context, *pgx.Conn) error) error {
 	b := &pgx.Batch{}
 	b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED")
-	b.Queue("SET LOCAL synchronous_commit = off")
+	if commit == unsynced {
+		b.Queue("SET LOCAL synchronous_commit = off")
+	}
 	err := c.SendBatch(ctx, b).Close()
 	if err == nil {
 		err = do(ctx, c)

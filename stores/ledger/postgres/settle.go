@@ -45,7 +45,7 @@ func (db *DB) Settle(ctx context.Context, name, holder string, settled []ledger.
 	if err := db.writable(op); err != nil {
 		return err
 	}
-	return db.lightly(ctx, op, func(ctx context.Context, c *pgx.Conn) error {
+	return db.apart(ctx, op, unsynced, func(ctx context.Context, c *pgx.Conn) error {
 		var known bool
 		if err := c.QueryRow(ctx, db.sql("SELECT EXISTS (SELECT 1 FROM {s}.followers WHERE name = $1)"), name).Scan(&known); err != nil {
 			return err

@@ -27,21 +27,14 @@ func (db *DB) PutVectors(ctx context.Context, fingerprint string, ids []memtypes
 	if err != nil {
 		return err
 	}
-	return db.view(ctx, op, func(ctx context.Context, c *pgx.Conn) error {
+	return db.apart(ctx, op, unsynced, func(ctx context.Context, c *pgx.Conn) error {
 		if err := db.writable(op); err != nil || len(list) == 0 {
 			return err
 		}
 		b := &pgx.Batch{}
-		b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED")
-		b.Queue("SET LOCAL synchronous_commit = off")
 		b.Queue(db.sql("INSERT INTO {s}.embedders (fingerprint) SELECT $1::text WHERE NOT EXISTS (SELECT 1 FROM {s}.embedders WHERE fingerprint = $1::text) ON CONFLICT DO NOTHING"), fingerprint)
 		chunks(list, func(s *stored) int { return 100 + len(s.vector) }, func(list []stored) { db.putChunk(b, fingerprint, list) })
-		b.Queue("COMMIT")
-		err := c.SendBatch(ctx, b).Close()
-		if err != nil {
-			undo(c)
-		}
-		return err
+		return c.SendBatch(ctx, b).Close()
 	})
 }
 
