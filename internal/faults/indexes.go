@@ -4,11 +4,32 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"sync/atomic"
 
 	"github.com/vimbank/vimbank/memtypes"
 	"github.com/vimbank/vimbank/stores/dense"
 	"github.com/vimbank/vimbank/stores/sparse"
 )
+
+// handle is a generation as somebody has opened it; of no name: the live one.
+type handle struct {
+	name   string
+	closed atomic.Bool
+}
+
+// Close ends the use of the index by whoever opened it.
+func (h *handle) Close() error {
+	h.closed.Store(true)
+	return nil
+}
+
+// enter is what happens to a call before it is served.
+func (h *handle) enter(ctx context.Context, op string, s *Switches) error {
+	if h.closed.Load() {
+		return memtypes.Errorf(op, memtypes.Unavailable, "the index is closed")
+	}
+	return s.pass(ctx, op)
+}
 
 // Dense is a service that holds vectors.
 type Dense struct{ *store[dense.Doc, *dense.Flat] }
@@ -33,30 +54,30 @@ func NewDense(dim int) Dense {
 }
 
 // Serving implements dense.Generations.
-func (s Dense) Serving() dense.Index { return denseIndex{s, ""} }
+func (s Dense) Serving() dense.Index { return denseIndex{s, &handle{}} }
 
 // Open implements dense.Generations.
 func (s Dense) Open(ctx context.Context, name string) (dense.Index, error) {
-	return denseIndex{s, name}, s.generate(ctx, name)
+	return denseIndex{s, &handle{name: name}}, s.generate(ctx, name)
 }
 
-// denseIndex is one generation; of no name: the live one.
+// denseIndex is one generation.
 type denseIndex struct {
-	s    Dense
-	name string
+	s Dense
+	*handle
 }
 
 func (x denseIndex) Upsert(ctx context.Context, docs []dense.Doc) error {
-	return x.s.upsert(ctx, "faults.Upsert", x.name, docs)
+	return x.s.upsert(ctx, "faults.Upsert", x.handle, docs)
 }
 
 func (x denseIndex) Delete(ctx context.Context, gone []memtypes.Gone) error {
-	return x.s.remove(ctx, "faults.Delete", x.name, gone)
+	return x.s.remove(ctx, "faults.Delete", x.handle, gone)
 }
 
 func (x denseIndex) Search(ctx context.Context, q dense.Query) ([]memtypes.Scored, error) {
 	const op = "faults.Search"
-	if err := x.s.pass(ctx, op); err != nil {
+	if err := x.enter(ctx, op, &x.s.Switches); err != nil {
 		return nil, err
 	}
 	g, err := x.s.of(op, x.name)
@@ -68,7 +89,7 @@ func (x denseIndex) Search(ctx context.Context, q dense.Query) ([]memtypes.Score
 
 func (x denseIndex) Revs(ctx context.Context) iter.Seq2[dense.Held, error] {
 	return func(yield func(dense.Held, error) bool) {
-		labels, err := x.s.held(ctx, "faults.Revs", x.name)
+		labels, err := x.s.held(ctx, "faults.Revs", x.handle)
 		if err != nil {
 			yield(dense.Held{}, err)
 			return
@@ -82,11 +103,9 @@ func (x denseIndex) Revs(ctx context.Context) iter.Seq2[dense.Held, error] {
 }
 
 func (x denseIndex) Len(ctx context.Context) (int, error) {
-	labels, err := x.s.held(ctx, "faults.Len", x.name)
+	labels, err := x.s.held(ctx, "faults.Len", x.handle)
 	return len(labels), err
 }
-
-func (denseIndex) Close() error { return nil }
 
 // Sparse is a service that holds words.
 type Sparse struct {
@@ -115,17 +134,17 @@ func NewSparse() Sparse {
 }
 
 // Serving implements sparse.Generations.
-func (s Sparse) Serving() sparse.Index { return sparseIndex{s, ""} }
+func (s Sparse) Serving() sparse.Index { return sparseIndex{s, &handle{}} }
 
 // Open implements sparse.Generations.
 func (s Sparse) Open(ctx context.Context, name string) (sparse.Index, error) {
-	return sparseIndex{s, name}, s.generate(ctx, name)
+	return sparseIndex{s, &handle{name: name}}, s.generate(ctx, name)
 }
 
-// sparseIndex is one generation; of no name: the live one.
+// sparseIndex is one generation.
 type sparseIndex struct {
-	s    Sparse
-	name string
+	s Sparse
+	*handle
 }
 
 var (
@@ -134,16 +153,16 @@ var (
 )
 
 func (x sparseIndex) Upsert(ctx context.Context, docs []sparse.Doc) error {
-	return x.s.upsert(ctx, "faults.Upsert", x.name, docs)
+	return x.s.upsert(ctx, "faults.Upsert", x.handle, docs)
 }
 
 func (x sparseIndex) Delete(ctx context.Context, gone []memtypes.Gone) error {
-	return x.s.remove(ctx, "faults.Delete", x.name, gone)
+	return x.s.remove(ctx, "faults.Delete", x.handle, gone)
 }
 
 // inverted is the index to ask, if the service answers.
 func (x sparseIndex) inverted(ctx context.Context, op string) (*sparse.Inverted, error) {
-	if err := x.s.pass(ctx, op); err != nil {
+	if err := x.enter(ctx, op, &x.s.Switches); err != nil {
 		return nil, err
 	}
 	g, err := x.s.of(op, x.name)
@@ -179,7 +198,7 @@ func (x sparseIndex) Statistics(ctx context.Context, tenant string, f sparse.Fie
 
 func (x sparseIndex) Revs(ctx context.Context) iter.Seq2[sparse.Held, error] {
 	return func(yield func(sparse.Held, error) bool) {
-		labels, err := x.s.held(ctx, "faults.Revs", x.name)
+		labels, err := x.s.held(ctx, "faults.Revs", x.handle)
 		if err != nil {
 			yield(sparse.Held{}, err)
 			return
@@ -193,8 +212,6 @@ func (x sparseIndex) Revs(ctx context.Context) iter.Seq2[sparse.Held, error] {
 }
 
 func (x sparseIndex) Len(ctx context.Context) (int, error) {
-	labels, err := x.s.held(ctx, "faults.Len", x.name)
+	labels, err := x.s.held(ctx, "faults.Len", x.handle)
 	return len(labels), err
 }
-
-func (sparseIndex) Close() error { return nil }

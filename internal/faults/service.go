@@ -76,11 +76,11 @@ func (s *store[D, I]) of(op, name string) (*generation[D, I], error) {
 
 // write is a write as it comes over the wire: it may not arrive, be refused in
 // part, or lose its answer.
-func (s *store[D, I]) write(ctx context.Context, op, name string, ids []memtypes.ID, do func(g *generation[D, I], refused map[memtypes.ID]*memtypes.Error) error) error {
-	if err := s.pass(ctx, op); err != nil {
+func (s *store[D, I]) write(ctx context.Context, op string, h *handle, ids []memtypes.ID, do func(g *generation[D, I], refused map[memtypes.ID]*memtypes.Error) error) error {
+	if err := h.enter(ctx, op, &s.Switches); err != nil {
 		return err
 	}
-	g, err := s.of(op, name)
+	g, err := s.of(op, h.name)
 	if err != nil {
 		return err
 	}
@@ -104,12 +104,12 @@ func (s *store[D, I]) write(ctx context.Context, op, name string, ids []memtypes
 }
 
 // upsert stores the docs that are as new as what is held, or newer.
-func (s *store[D, I]) upsert(ctx context.Context, op, name string, docs []D) error {
+func (s *store[D, I]) upsert(ctx context.Context, op string, h *handle, docs []D) error {
 	ids := make([]memtypes.ID, len(docs))
 	for i := range docs {
 		ids[i] = s.kind.label(&docs[i]).id
 	}
-	return s.write(ctx, op, name, ids, func(g *generation[D, I], refused map[memtypes.ID]*memtypes.Error) error {
+	return s.write(ctx, op, h, ids, func(g *generation[D, I], refused map[memtypes.ID]*memtypes.Error) error {
 		var take []D
 		for i := range docs {
 			if l := s.kind.label(&docs[i]); refused[l.id] == nil && l.newest >= s.kind.newest(g, l.id) {
@@ -129,12 +129,12 @@ func (s *store[D, I]) upsert(ctx context.Context, op, name string, docs []D) err
 }
 
 // remove leaves a grave for each that is not newer.
-func (s *store[D, I]) remove(ctx context.Context, op, name string, gone []memtypes.Gone) error {
+func (s *store[D, I]) remove(ctx context.Context, op string, h *handle, gone []memtypes.Gone) error {
 	ids := make([]memtypes.ID, len(gone))
 	for i := range gone {
 		ids[i] = gone[i].ID
 	}
-	return s.write(ctx, op, name, ids, func(g *generation[D, I], refused map[memtypes.ID]*memtypes.Error) error {
+	return s.write(ctx, op, h, ids, func(g *generation[D, I], refused map[memtypes.ID]*memtypes.Error) error {
 		for _, d := range gone {
 			if refused[d.ID] != nil || s.kind.newest(g, d.ID) > d.Rev {
 				continue
@@ -150,11 +150,11 @@ func (s *store[D, I]) remove(ctx context.Context, op, name string, gone []memtyp
 }
 
 // held lists the labels of a generation.
-func (s *store[D, I]) held(ctx context.Context, op, name string) ([]label, error) {
-	if err := s.pass(ctx, op); err != nil {
+func (s *store[D, I]) held(ctx context.Context, op string, h *handle) ([]label, error) {
+	if err := h.enter(ctx, op, &s.Switches); err != nil {
 		return nil, err
 	}
-	g, err := s.of(op, name)
+	g, err := s.of(op, h.name)
 	if err != nil {
 		return nil, err
 	}
