@@ -44,6 +44,12 @@ func (s *shared) rebuild(ctx context.Context, progress Progress) error {
 	if err != nil {
 		return err
 	}
+	if run != nil && !s.mine(run) {
+		if err := s.abandon(ctx, run); err != nil {
+			return err
+		}
+		run = nil
+	}
 	if run == nil {
 		if err := s.plan(ctx); err != nil {
 			return err
@@ -68,6 +74,21 @@ func (s *shared) unfinished(ctx context.Context) (*ledger.Run, error) {
 		return nil, err
 	}
 	return &runs[0], nil
+}
+
+// mine reports whether this process can carry run out: it needs the embedder
+// that the rebuild was planned with.
+func (s *shared) mine(run *ledger.Run) bool { return run.Detail[detailHash] == s.hash }
+
+// abandon ends a rebuild that nobody is at; what it has made is removed by the
+// next one.
+func (s *shared) abandon(ctx context.Context, run *ledger.Run) error {
+	r := &regeneration{shared: s, run: *run}
+	if err := r.renew(ctx); err != nil {
+		return err
+	}
+	defer func() { _ = s.engine.parts.Ledger.Release(context.WithoutCancel(ctx), r.lease) }()
+	return r.end(ctx, "stopped")
 }
 
 // plan writes down a rebuild for somebody to carry out.
@@ -97,7 +118,7 @@ func (s *shared) goOn(ctx context.Context, progress Progress) (done bool, err er
 	defer s.rebuilds.Unlock()
 	l := s.engine.parts.Ledger
 	run, err := s.unfinished(ctx)
-	if err != nil || run == nil {
+	if err != nil || run == nil || !s.mine(run) {
 		return err == nil, err
 	}
 	r := &regeneration{shared: s, run: *run, progress: progress}
@@ -113,9 +134,8 @@ func (s *shared) goOn(ctx context.Context, progress Progress) (done bool, err er
 	if r.run.Counts == nil {
 		r.run.Counts = map[string]int{}
 	}
-	if r.run.Detail[detailHash] != s.hash {
-		return true, r.end(ctx, "stopped")
-	}
+	ctx, release := r.hold(ctx)
+	defer release()
 	for _, step := range []func(context.Context) error{r.follow, r.fill, r.catchUp, r.change, r.clean} {
 		if err := step(ctx); err != nil {
 			return false, err
@@ -126,7 +146,7 @@ func (s *shared) goOn(ctx context.Context, progress Progress) (done bool, err er
 
 // resume goes on with a rebuild that nobody carries out, beside everything else.
 func (p *pump) resume(loop context.Context, all *sync.WaitGroup) {
-	if run, err := p.shared.unfinished(loop); err != nil || run == nil || !p.shared.rebuilds.TryLock() {
+	if run, err := p.shared.unfinished(loop); err != nil || run == nil || !p.shared.mine(run) || !p.shared.rebuilds.TryLock() {
 		return
 	}
 	p.shared.rebuilds.Unlock()
@@ -138,6 +158,27 @@ func (r *regeneration) renew(ctx context.Context) (err error) {
 	s := r.shared
 	r.lease, err = s.engine.parts.Ledger.Acquire(ctx, RebuildJob, s.opt.Holder, s.engine.now(), rebuildTime)
 	return err
+}
+
+// hold keeps the lease until release is called, however long a step takes; the
+// context that it gives ends when the lease is another's.
+func (r *regeneration) hold(ctx context.Context) (held context.Context, release func()) {
+	held, cancel := context.WithCancelCause(ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		for held.Err() == nil {
+			pause(held, rebuildTime/4)
+			s := r.shared
+			_, err := s.engine.parts.Ledger.Acquire(held, RebuildJob, s.opt.Holder, s.engine.now(), rebuildTime)
+			if memtypes.CodeOf(err) == memtypes.Conflict && err != nil {
+				cancel(err)
+			}
+		}
+	})
+	return held, func() {
+		cancel(nil)
+		done.Wait()
+	}
 }
 
 // note writes down how far the rebuild has come, if it is still ours.

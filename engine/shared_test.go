@@ -552,3 +552,105 @@ func TestSharedErasedFromContext(t *testing.T) {
 	s := &story{cluster: c, t: t, engines: []*engine.Engine{e}}
 	s.afresh()
 }
+
+// A process that ends finishes the batch in flight: nothing that it claimed is
+// left to others.
+func TestSharedCloseDrains(t *testing.T) {
+	c := newCluster(t)
+	a, err := c.tryReplica(t, how{shared: func(s *engine.Shared) { s.Hold, s.Search = time.Minute, time.Minute }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.drained(t, a)
+	c.dense.Slow(300 * time.Millisecond)
+	calls := c.dense.Calls()
+	if _, err := a.Remember(t.Context(), notes(t, 0, 20), nil); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error {
+		if c.dense.Calls() < calls+2 {
+			return errors.New("no batch is in flight")
+		}
+		return nil
+	})
+	if err := a.Close(t.Context()); err != nil {
+		t.Fatalf("Close: %v", err)
+	}
+	c.dense.Slow(0)
+	c.settled(t, c.replica(t, how{})) // within the minute that a claim would hold
+}
+
+// What a service has yet to take is no drift; what it lost is.
+func TestSharedReconcileCountsNoDebts(t *testing.T) {
+	c := newCluster(t)
+	e := c.replica(t, how{})
+	rs := remember(t, e, notes(t, 0, 50)...)
+	c.settled(t, e)
+	c.dense.Deaf(true)
+	c.sparse.Deaf(true)
+	remember(t, e, notes(t, 100, 30)...)
+	if err := e.Forget(t.Context(), user(t, "ada"), "", rs[0].ID, rs[1].ID); err != nil {
+		t.Fatal(err)
+	}
+	drifts, err := e.Reconcile(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range drifts {
+		if !d.OK() || d.Held != 50 {
+			t.Errorf("%+v, want 50 held and no drift", d)
+		}
+	}
+	c.dense.Deaf(false)
+	c.sparse.Deaf(false)
+	c.settled(t, e)
+}
+
+// An embedder that is away holds the vectors up and nothing else, and a text
+// that it refuses is a dead letter by itself.
+func TestSharedEmbedder(t *testing.T) {
+	c := newCluster(t)
+	emb := &fussy{flaky: flaky{Embedder: c.table}}
+	e := c.replica(t, how{embedder: emb})
+	c.drained(t, e)
+	emb.off.Store(true)
+	r, err := e.Remember(t.Context(), notes(t, 0, 3), nil)
+	if err != nil || !slices.Equal(r.Pending, []string{"dense"}) {
+		t.Fatalf("Remember: %+v, %v, want dense pending", r, err)
+	}
+	eventually(t, func() error {
+		if _, _, inSparse := c.revs(t); len(inSparse) != 3 {
+			return fmt.Errorf("%d in sparse, want 3", len(inSparse))
+		}
+		return nil
+	})
+	emb.off.Store(false)
+	c.settled(t, e)
+	bad := notes(t, 10, 3)
+	bad[1].Text = "Unspeakable things."
+	rs, err := e.Remember(t.Context(), bad, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error {
+		dead, err := e.DeadLetters(t.Context(), "dense", 10)
+		if err != nil || len(dead) != 1 || dead[0].ID != rs.Results[1].ID || strings.Contains(dead[0].Reason, "Unspeakable") {
+			return fmt.Errorf("dead letters %+v, %v, want one that does not quote", dead, err)
+		}
+		return nil
+	})
+	finds(t, e, "unspeakable things", rs.Results[1].ID) // by its words
+	finds(t, e, "qx012z", rs.Results[2].ID)
+}
+
+// fussy is an embedder that refuses some texts, and every batch that has one.
+type fussy struct{ flaky }
+
+func (f *fussy) Embed(ctx context.Context, texts []string) ([]memtypes.Vector, error) {
+	for _, text := range texts {
+		if strings.Contains(text, "Unspeakable") {
+			return nil, memtypes.BadField("test.Embed", "text", memtypes.Remark("something unspeakable"), "something else")
+		}
+	}
+	return f.flaky.Embed(ctx, texts)
+}

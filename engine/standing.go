@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -121,12 +120,18 @@ func (s *shared) admit(ctx context.Context, op string, n int) error {
 func (s *shared) furthest(n int) (ledger.Follower, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.known.followers) == 0 {
-		return ledger.Follower{Name: "of no service"}, s.admitted
-	}
 	s.admitted += n
-	f := slices.MaxFunc(s.known.followers, func(a, b ledger.Follower) int { return a.Owed - b.Owed })
-	return f, f.Owed + s.admitted
+	most := ledger.Follower{Name: "of no service"}
+	for _, f := range s.known.followers {
+		vectors, dense := strings.CutPrefix(f.Name, "dense/")
+		if dense && !s.ours(vectors) {
+			continue // of another embedder: nothing here waits for it
+		}
+		if f.Owed >= most.Owed {
+			most = f
+		}
+	}
+	return most, most.Owed + s.admitted
 }
 
 // IndexHealth is how one generation of a shared index stands.
