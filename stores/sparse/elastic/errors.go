@@ -169,6 +169,8 @@ func (s *Store) judge(r *refusal) (memtypes.Code, string) {
 		return memtypes.Incompatible, "; the mapping is not VIMBank's any more: `vimbank rebuild` makes a new index from the ledger"
 	case r.status == http.StatusRequestEntityTooLarge:
 		return memtypes.Invalid, "; wanted less than http.max_content_length there"
+	case r.status == http.StatusRequestTimeout:
+		return memtypes.Unavailable, "; shards of it are nowhere: see its cluster health"
 	case r.status == http.StatusTooManyRequests:
 		return memtypes.Unavailable, "; the cluster takes in no more for now"
 	case r.status == http.StatusBadRequest:

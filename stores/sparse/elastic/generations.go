@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
@@ -69,7 +70,8 @@ func (s *Store) template() []byte {
 	}))
 }
 
-// create makes an index, if it is not there.
+// create makes an index, if it is not there, and waits until it has started: it
+// may be somebody else who is making it.
 func (s *Store) create(ctx context.Context, op, index string) error {
 	body := obj{}
 	_ = json.Unmarshal(s.schema.body, &body)
@@ -78,10 +80,30 @@ func (s *Store) create(ctx context.Context, op, index string) error {
 	err := s.call(ctx, ask{op: op, index: index, slow: true, make: func() esapi.Request {
 		return esapi.IndicesCreateRequest{Index: index, Body: bytes.NewReader(b)}
 	}}, nil)
-	if isKind(err, exists) {
-		return nil
+	if !isKind(err, exists) {
+		return err
 	}
-	return err
+	return s.started(ctx, op, index)
+}
+
+// started waits until indices can be searched. The health of a new index does
+// not tell: while its first shards start, it is yellow and not red.
+func (s *Store) started(ctx context.Context, op string, indices ...string) error {
+	limited, cancel := context.WithTimeout(ctx, s.opt.Timeout)
+	defer cancel()
+	for {
+		var found answer
+		a := ask{op: op, index: indices[0], make: func() esapi.Request {
+			return esapi.SearchRequest{Index: indices, Body: body(obj{"size": 0}), AllowPartialSearchResults: &no}
+		}}
+		err := s.call(ctx, a, &found)
+		if err == nil {
+			err = s.whole(a, found.Shards)
+		}
+		if !starting(err) || !sleep(limited, 50*time.Millisecond) {
+			return err
+		}
+	}
 }
 
 // describe gives the indices that match a pattern.

@@ -96,9 +96,9 @@ func (x *Index) overAll(ctx context.Context, a ask, into any, n *shards) error {
 	if !starting(err) {
 		return err
 	}
-	_ = x.store.call(ctx, ask{op: a.op, index: a.index, make: func() esapi.Request {
-		return esapi.ClusterHealthRequest{Index: x.all(), WaitForStatus: "yellow", Timeout: x.store.opt.Timeout / 2}
-	}}, nil) // the second attempt says what is wrong
+	if err := x.store.started(ctx, a.op, x.all()...); err != nil {
+		return err
+	}
 	return once()
 }
 

@@ -78,12 +78,8 @@ func (x *Index) search(ctx context.Context, op, tenant string, what obj, fields 
 	a := ask{op: op, index: x.of(tenant), make: func() esapi.Request {
 		return x.request(tenant, what, append(fields, "_shards.total", "_shards.failed"))
 	}}
-	err := x.store.call(ctx, a, &found)
-	if err == nil {
-		err = x.store.whole(a, found.Shards)
-	}
-	if err != nil {
-		return nil, x.absent(ctx, op, tenant, err)
+	if there, err := x.inTenant(ctx, a, tenant, &found, &found.Shards); !there {
+		return nil, err
 	}
 	if slices.ContainsFunc(found.Hits.Hits, func(h hit) bool { return len(h.Sort) == 0 }) {
 		return nil, memtypes.Errorf(op, memtypes.Unavailable, "%s, index %s: found hits without what they were sorted by", x.store.where(), a.index)

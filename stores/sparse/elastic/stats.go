@@ -102,12 +102,8 @@ func (x *Index) countSome(ctx context.Context, op, tenant string, f sparse.Field
 		}
 		return r
 	}}
-	err := x.store.call(ctx, a, &found)
-	if err == nil {
-		err = x.store.whole(a, found.Shards)
-	}
-	if err != nil {
-		return nil, x.absent(ctx, op, tenant, err)
+	if there, err := x.inTenant(ctx, a, tenant, &found, &found.Shards); !there {
+		return nil, err
 	}
 	if len(found.Aggs.DF.Buckets) != len(tokens) {
 		return nil, memtypes.Errorf(op, memtypes.Unavailable, "%s, index %s: found counts of %d tokens, wanted %d", x.store.where(), a.index, len(found.Aggs.DF.Buckets), len(tokens))

@@ -88,22 +88,34 @@ func (x *Index) tenants(ctx context.Context, op string) ([]string, error) {
 	return out, err
 }
 
-// absent turns the error of an index that is not there, or that is being made,
-// into nothing if the tenant has never written.
-func (x *Index) absent(ctx context.Context, op, tenant string, err error) error {
+// inTenant sends a, which goes to the index of a tenant. It reports false where
+// the tenant has none yet, or it is being made, which is no error: the tenant has
+// no memories. n is where the answer says how many shards there were.
+func (x *Index) inTenant(ctx context.Context, a ask, tenant string, into any, n *shards) (bool, error) {
+	once := func() error {
+		if err := x.store.call(ctx, a, into); err != nil {
+			return err
+		}
+		return x.store.whole(a, *n)
+	}
+	err := once()
 	lost := isKind(err, noIndex)
 	if !lost && !starting(err) {
-		return err
+		return err == nil, err
 	}
-	switch listed, lerr := x.listed(ctx, op, tenant); {
-	case lerr != nil && lost:
-		return lerr
+	switch listed, lerr := x.listed(ctx, a.op, tenant); {
 	case lerr == nil && !listed:
-		return nil
-	case lost:
-		return x.lost(op, tenant)
+		return false, nil
+	case lerr != nil && lost:
+		return false, lerr
+	case lerr != nil:
+		return false, err
 	}
-	return err
+	// Who is in the list has an index that has started: perhaps just now.
+	if err = once(); isKind(err, noIndex) {
+		err = x.lost(a.op, tenant)
+	}
+	return err == nil, err
 }
 
 func (x *Index) lost(op, tenant string) error {

@@ -1,0 +1,56 @@
+package elastic_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/vimbank/vimbank/internal/live"
+	"github.com/vimbank/vimbank/stores/sparse"
+	"github.com/vimbank/vimbank/stores/sparse/elastic"
+	"github.com/vimbank/vimbank/stores/sparse/sparsetest"
+)
+
+// inTenancy opens a generation.
+func inTenancy(tb testing.TB, tenancy elastic.Tenancy) *elastic.Index {
+	o := options(tb)
+	o.Tenancy = tenancy
+	return generation(tb, store(tb, o), "g")
+}
+
+// TestTenants: nothing of one tenant is seen by another. Lucene counts what was
+// replaced until segments merge, so scores are compared before that begins.
+func TestTenants(t *testing.T) {
+	for tenancy, o := range map[elastic.Tenancy]*sparsetest.TenantOptions{
+		elastic.Apart:  {Drift: true},
+		elastic.Shared: {Drift: true, Common: true},
+	} {
+		t.Run(string(tenancy), func(t *testing.T) {
+			seed, ops := live.Operations(t, 3000)
+			sparsetest.Tenants(t, func(tb testing.TB) sparse.Index { return inTenancy(tb, tenancy) }, seed, ops, o)
+		})
+	}
+}
+
+// TestTenantsWithoutTheFilter: without the condition on the tenant in the query,
+// the same operations show a leak; with it, a common index still shows one in
+// its scores to whoever looks at them.
+func TestTenantsWithoutTheFilter(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		noTenant bool
+		promises *sparsetest.TenantOptions
+		want     string
+	}{
+		{"memories", true, &sparsetest.TenantOptions{Drift: true, Common: true}, "is not its own"},
+		{"scores", false, &sparsetest.TenantOptions{Drift: true}, "want its score"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ix := inTenancy(t, elastic.Shared)
+			ix.Store().Mutate(tt.noTenant, false)
+			err := sparsetest.CheckTenants(t.Context(), ix, 1, 1000, tt.promises)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error = %v, want one that says %q", err, tt.want)
+			}
+		})
+	}
+}
