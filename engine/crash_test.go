@@ -2,12 +2,17 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/vimbank/vimbank/engine"
+	"github.com/vimbank/vimbank/internal/faults"
 	"github.com/vimbank/vimbank/memtypes"
 )
 
@@ -85,6 +90,52 @@ func TestSharedStoppedAnywhere(t *testing.T) {
 			check()
 			misses(t, a, "blue door", before[1].ID)
 			finds(t, a, "yellow window", id)
+		})
+	}
+}
+
+// childDir is the environment's name of the bank of a child that is to be killed.
+const childDir = "VIMBANK_TEST_KILLED_IN"
+
+// TestKilledChild is the process that TestSharedKilled kills.
+func TestKilledChild(t *testing.T) {
+	dir := os.Getenv(childDir)
+	if dir == "" {
+		t.Skip("it is started by TestSharedKilled")
+	}
+	at, err := faults.KillAt(os.Getenv("VIMBANK_FAILPOINT"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCluster(t)
+	c.dir = dir
+	e := c.replica(t, how{options: engine.Options{At: at}})
+	for i := range 1000 { // until it is killed
+		r := remember(t, e, notes(t, i, 1)...)
+		fmt.Printf("acknowledged %s\n", r[0].ID)
+	}
+}
+
+// A process that is killed with signal 9, wherever it is, loses nothing that it
+// acknowledged, and what it had claimed is done by the next one.
+func TestSharedKilled(t *testing.T) {
+	for _, point := range []string{"appended", "claimed", "dense written", "sparse written", "settled"} {
+		t.Run(point, func(t *testing.T) {
+			c := newCluster(t)
+			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledChild$", "-test.v")
+			child.Env = append(os.Environ(), childDir+"="+c.dir, "VIMBANK_FAILPOINT="+point+":kill")
+			out, err := child.Output()
+			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Exited() {
+				t.Fatalf("the child ended with %v, want it killed:\n%s", err, out)
+			}
+			e := c.replica(t, how{})
+			c.settled(t, e)
+			want, _, _ := c.revs(t)
+			for line := range strings.Lines(string(out)) {
+				if id, ok := strings.CutPrefix(strings.TrimSpace(line), "acknowledged "); ok && want[memtypes.ID(id)] == 0 {
+					t.Errorf("%s was acknowledged, and is not there", id)
+				}
+			}
 		})
 	}
 }
