@@ -33,7 +33,7 @@ func Tenants(t *testing.T, open func(testing.TB) dense.Index, seed uint64, ops i
 // nothing of one is seen by the other. The error names the first that is not.
 // An index that finds approximately must be asked for less than that.
 func CheckTenants(ctx context.Context, ix dense.Index, seed uint64, ops int) error {
-	p := &pair{r: rand.New(rand.NewPCG(seed, 0)), ix: ix, seed: seed, left: ops, most: max(50, min(ops/8, 25_000)), batch: max(8, min(ops/60, 500))}
+	p := &pair{r: rand.New(rand.NewPCG(seed, 0)), ix: ix, seed: seed, left: ops, most: max(50, min(ops/8, 25_000)), batch: max(8, min(ops/30, 1000))}
 	for i, name := range []string{"acme", "globex"} {
 		alone, err := dense.Open(Dim, nil)
 		if err != nil {

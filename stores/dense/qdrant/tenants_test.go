@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	qc "github.com/qdrant/go-client/qdrant"
 
@@ -22,7 +23,7 @@ func TestTenants(t *testing.T) {
 			everywhere(t, func(t *testing.T, addr string) {
 				seed, ops := live.Operations(t, 3000)
 				densetest.Tenants(t, func(t testing.TB) dense.Index {
-					return made(t, open(t, addr, qdrant.Options{Tenancy: tenancy, Exact: true}), "one")
+					return made(t, open(t, addr, qdrant.Options{Tenancy: tenancy, Exact: true, Timeout: 2 * time.Minute}), "one")
 				}, seed, ops)
 			})
 		})

@@ -45,7 +45,7 @@ func Tenants(t *testing.T, open func(testing.TB) sparse.Index, seed uint64, ops 
 // count or score of one is seen by the other. The error names the first that is
 // not.
 func CheckTenants(ctx context.Context, ix sparse.Index, seed uint64, ops int, o *TenantOptions) error {
-	p := &pair{r: rand.New(rand.NewPCG(seed, 0)), ix: ix, seed: seed, left: ops, most: max(50, min(ops/8, 25_000)), batch: max(8, min(ops/60, 500))}
+	p := &pair{r: rand.New(rand.NewPCG(seed, 0)), ix: ix, seed: seed, left: ops, most: max(50, min(ops/8, 25_000)), batch: max(8, min(ops/30, 1000))}
 	if o != nil {
 		p.TenantOptions = *o
 	}
