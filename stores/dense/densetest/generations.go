@@ -2,6 +2,7 @@ package densetest
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ func RunGenerations(t *testing.T, open func(testing.TB) dense.Generations) {
 		{"Open", opens},
 		{"Switch", switches},
 		{"SwitchWhileSearching", switchesWhileSearching},
+		{"DropWhileSearching", dropsWhileSearching},
 		{"Drop", drops},
 		{"CanceledGenerations", canceledGenerations},
 		{"ClosedGenerations", closedGenerations},
@@ -107,33 +109,59 @@ func switchesWhileSearching(t *testing.T, g dense.Generations) {
 	if err := g.Switch(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		for n := 0; ; n++ {
-			select {
-			case <-stop:
-				return
-			default:
-			}
+	whileSearching(t, g, func() {
+		for n := range 100 {
 			if err := g.Switch(t.Context(), []string{"b", "a"}[n%2]); err != nil {
 				t.Errorf("Switch: %v", err)
 				return
 			}
 		}
-	}()
-	serving := g.Serving()
-	for range 200 {
-		hits, err := serving.Search(t.Context(), ask(t, east, 5))
-		if err != nil {
-			t.Errorf("Search: %v", err)
-			break
+	})
+}
+
+// dropsWhileSearching: the one that served goes as soon as another serves.
+func dropsWhileSearching(t *testing.T, g dense.Generations) {
+	next := func(n int) string {
+		name := fmt.Sprint("g", n)
+		upsert(t, generation(t, g, name), doc(t, n, east))
+		if err := g.Switch(t.Context(), name); err != nil {
+			t.Errorf("Switch: %v", err)
 		}
-		if len(hits) != 1 {
-			t.Errorf("found %v, want what one of the generations holds", hits)
-			break
-		}
+		return name
 	}
+	old := next(0)
+	whileSearching(t, g, func() {
+		for n := 1; n < 4; n++ {
+			name := next(n)
+			if err := g.Drop(t.Context(), old); err != nil {
+				t.Errorf("Drop: %v", err)
+			}
+			old = name
+		}
+	})
+}
+
+// whileSearching does work while searches must find one memory each.
+func whileSearching(t *testing.T, g dense.Generations, work func()) {
+	t.Helper()
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		serving := g.Serving()
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			hits, err := serving.Search(t.Context(), ask(t, east, 5))
+			if err != nil || len(hits) != 1 {
+				t.Errorf("found %v, %v, want what one of the generations holds", hits, err)
+				return
+			}
+		}
+	}()
+	work()
 	close(stop)
 	<-done
 }

@@ -31,6 +31,18 @@ func (x *Index) Search(ctx context.Context, q dense.Query) ([]memtypes.Scored, e
 	if err := dense.CheckQuery(op, &q, x.s.opt.Dim); err != nil {
 		return nil, err
 	}
+	hits, err := x.search(ctx, op, &q)
+	if x.generation == "" && answered(err, codes.NotFound) {
+		// The generation was dropped since it was asked for: another is live.
+		hits, err = x.search(ctx, op, &q)
+	}
+	if x.closed.Load() {
+		return nil, errClosed(op)
+	}
+	return hits, err
+}
+
+func (x *Index) search(ctx context.Context, op string, q *dense.Query) ([]memtypes.Scored, error) {
 	base, err := x.begin(ctx, op)
 	if err != nil {
 		return nil, err
@@ -39,16 +51,25 @@ func (x *Index) Search(ctx context.Context, q dense.Query) ([]memtypes.Scored, e
 	if !some {
 		return nil, nil
 	}
-	p := search{s: x.s, op: op, collection: x.s.home(base, q.Filter.Scope.Tenant()), q: &q, filter: f}
+	p := search{s: x.s, op: op, collection: x.s.home(base, q.Filter.Scope.Tenant()), q: q, filter: f}
 	hits, err := p.run(ctx)
 	if err != nil && x.s.absent(err, p.collection, base) {
-		_, err = x.s.info(ctx, op, base) // a tenant without memories, unless the whole generation is gone
-		return nil, err
-	}
-	if x.closed.Load() {
-		return nil, errClosed(op)
+		return nil, x.without(ctx, op, base)
 	}
 	return hits, err
+}
+
+// without says whether that a tenant has no collection means that it has no
+// memories: not if the generation is gone, or on its way out, tenant by tenant.
+func (x *Index) without(ctx context.Context, op, base string) error {
+	if _, err := x.s.info(ctx, op, base); err != nil || x.generation != "" {
+		return err
+	}
+	now, err := x.s.live(ctx, op)
+	if err == nil && now != base {
+		err = &memtypes.Error{Op: op, Code: memtypes.Unavailable, Err: &refusal{codes.NotFound, "collection " + base + " is no longer live"}}
+	}
+	return err
 }
 
 // search is one Search on its way.
@@ -170,5 +191,6 @@ func (p *search) misfit(ctx context.Context, err error) error {
 	if ferr := p.s.fits(p.op, p.collection, info); ferr != nil {
 		return ferr
 	}
-	return err
+	// What was asked has been checked: this is the server's own rule.
+	return memtypes.Errorf(p.op, memtypes.Unavailable, "the question is refused: %w: see its strict mode", err)
 }
