@@ -654,3 +654,32 @@ func (f *fussy) Embed(ctx context.Context, texts []string) ([]memtypes.Vector, e
 	}
 	return f.flaky.Embed(ctx, texts)
 }
+
+// A word that occurs in the tail alone widens queries at once, and what a
+// service could not tell while it was away is asked again when it is back.
+func TestSharedNearWords(t *testing.T) {
+	c := newCluster(t)
+	e := c.replica(t, how{})
+	kitten := remember(t, e, memtypes.Draft{Scope: user(t, "ada"), Kind: memtypes.Knowledge, Text: "The kitten sleeps on the sofa."})[0].ID
+	c.settled(t, e)
+	untailed(t, e)
+	byWords := func(text string, id memtypes.ID) error {
+		a, err := e.Recall(t.Context(), memtypes.Query{Scope: user(t, "ada"), Text: text, Quiet: true})
+		if err == nil && !found(a, id) {
+			err = fmt.Errorf("%q, a word near it, does not find %s: %d hits, degraded %v", text, id, len(a.Hits), a.Degraded)
+		}
+		return err
+	}
+	c.dense.Down(true) // words alone answer
+	c.sparse.Down(true)
+	if _, err := e.Recall(t.Context(), memtypes.Query{Scope: user(t, "ada"), Text: "cat"}); memtypes.CodeOf(err) != memtypes.Unavailable {
+		t.Errorf("both down: %v, want Unavailable", err)
+	}
+	c.sparse.Down(false)
+	eventually(t, func() error { return byWords("cat", kitten) })
+	c.sparse.Deaf(true)
+	boat := remember(t, e, memtypes.Draft{Scope: user(t, "ada"), Kind: memtypes.Knowledge, Text: "The yacht is moored."})[0].ID
+	if err := byWords("boat", boat); err != nil {
+		t.Error(err)
+	}
+}

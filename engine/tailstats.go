@@ -63,25 +63,40 @@ func tokensOf(terms []sparse.Term) []string {
 	return out
 }
 
-// DocFreq counts in both; where the service does not tell, in the tail alone.
+// DocFreq counts in both. With an error, the service's, comes what the tail counts.
 func (o *sparseOverlay) DocFreq(ctx context.Context, tenant string, f sparse.Field, tokens []string) ([]int, error) {
-	sum := make([]int, len(tokens))
-	count := func(in sparse.Index) func(context.Context) error {
-		return func(ctx context.Context) error {
-			tells, ok := in.(sparse.Frequencies)
-			if !ok {
-				return memtypes.Errorf("engine.DocFreq", memtypes.Internal, "%T does not count", in)
-			}
-			n, err := tells.DocFreq(ctx, tenant, f, tokens)
-			for i := range n {
-				sum[i] += n[i]
-			}
-			return err
-		}
-	}
-	if _, err := o.tail.read(func(ix sparse.Index) error { return count(ix)(ctx) }); err != nil {
+	sum, err := o.countTail(ctx, tenant, f, tokens)
+	if err != nil {
 		return nil, err
 	}
-	_ = o.backend.search(ctx, o.limit, count(o.service)) // the search that follows will say what is wrong
-	return sum, nil
+	n, err := o.countService(ctx, tenant, f, tokens)
+	for i := range n {
+		sum[i] += n[i]
+	}
+	return sum, err
+}
+
+func (o *sparseOverlay) countTail(ctx context.Context, tenant string, f sparse.Field, tokens []string) ([]int, error) {
+	sum := make([]int, len(tokens))
+	_, err := o.tail.read(func(ix sparse.Index) error {
+		n, err := ix.(sparse.Frequencies).DocFreq(ctx, tenant, f, tokens)
+		for i := range n {
+			sum[i] += n[i]
+		}
+		return err
+	})
+	return sum, err
+}
+
+// countService counts in the service; one that cannot count has none.
+func (o *sparseOverlay) countService(ctx context.Context, tenant string, f sparse.Field, tokens []string) (n []int, err error) {
+	tells, ok := o.service.(sparse.Frequencies)
+	if !ok {
+		return nil, memtypes.Errorf("engine.DocFreq", memtypes.Internal, "%T does not count", o.service)
+	}
+	err = o.backend.search(ctx, o.limit, func(ctx context.Context) (err error) {
+		n, err = tells.DocFreq(ctx, tenant, f, tokens)
+		return err
+	})
+	return n, err
 }

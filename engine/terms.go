@@ -103,11 +103,8 @@ func (e *Engine) occurring(ctx context.Context, s *search, tokens []string) (occ
 		return nil, ok
 	}
 	tenant, occurs := s.filter.Scope.Tenant(), make(map[string]bool, len(tokens))
-	if e.shared != nil {
-		tokens = e.lexical.unknown(tenant, tokens, e.now(), occurs)
-	}
-	if len(tokens) == 0 {
-		return occurs, true
+	if o, ok := freq.(*sparseOverlay); ok {
+		return occurs, e.occurringIn(ctx, o, tenant, tokens, occurs)
 	}
 	df, err := freq.DocFreq(ctx, tenant, sparse.Text, tokens)
 	if err != nil {
@@ -116,10 +113,37 @@ func (e *Engine) occurring(ctx context.Context, s *search, tokens []string) (occ
 	for i, t := range tokens {
 		occurs[t] = df[i] > 0
 	}
-	if e.shared != nil {
-		e.lexical.learn(tenant, tokens, occurs, e.now())
-	}
 	return occurs, true
+}
+
+// occurringIn says in occurs which tokens occur in a shared index: the tail is
+// asked every time, the service only for what is not remembered. What it does
+// not tell is not remembered either.
+func (e *Engine) occurringIn(ctx context.Context, o *sparseOverlay, tenant string, tokens []string, occurs map[string]bool) (ok bool) {
+	rest := e.lexical.unknown(tenant, tokens, e.now(), occurs)
+	var told error
+	if len(rest) > 0 {
+		var df []int
+		if df, told = o.countService(ctx, tenant, sparse.Text, rest); told == nil {
+			for i, t := range rest {
+				occurs[t] = df[i] > 0
+			}
+		}
+	}
+	df, err := o.countTail(ctx, tenant, sparse.Text, tokens)
+	if err != nil {
+		return false
+	}
+	if told != nil {
+		rest = nil
+	}
+	for i, t := range tokens {
+		if df[i] > 0 {
+			occurs[t], rest = true, append(rest, t) // in the service soon
+		}
+	}
+	e.lexical.learn(tenant, rest, occurs, e.now())
+	return true
 }
 
 // lexicalCache remembers the analysed neighbours of words, a bounded number,
