@@ -101,8 +101,7 @@ func (t *tx) adoptMemory(r *ledger.Record) error {
 	if t.mems[r.ID] != nil {
 		return memtypes.Errorf("postgres.Adopt", memtypes.Conflict, "entry %d: found memory %s already inserted by another entry", r.Seq, m.ID)
 	}
-	no := t.scopes[m.Scope]
-	n := &mem{row: row{id: r.ID, tenant: no.tenant, scopeNo: no.scope, scope: m.Scope, seq: int64(r.Seq), rev: int64(m.Rev), created: r.At,
+	n := &mem{row: row{id: r.ID, tenant: tenantNo(r.Tenant), scopeNo: scopeNo(m.Scope), scope: m.Scope, seq: int64(r.Seq), rev: int64(m.Rev), created: r.At,
 		state: statePurged, retired: never, last: never, content: content{updated: never}}}
 	t.mems[r.ID] = n
 	t.touch(n).all = true

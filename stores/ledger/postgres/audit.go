@@ -26,12 +26,8 @@ func (db *DB) Audit(ctx context.Context, tenant string, before uint64, limit int
 	}
 	err = db.view(ctx, op, func(ctx context.Context, c *pgx.Conn) error {
 		entries = nil
-		no, ok, err := db.tenantNo(ctx, c, tenant)
-		if err != nil || !ok {
-			return err
-		}
 		rows, err := c.Query(ctx, db.sql("SELECT seq, at, actor, op, id, run, reason FROM {s}.log WHERE tenant = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"),
-			no, int64(before), limit)
+			tenantNo(tenant), int64(before), limit)
 		if err != nil {
 			return err
 		}

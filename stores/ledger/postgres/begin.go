@@ -13,7 +13,7 @@ import (
 // begin opens a transaction, takes the head's lock and reads what need names,
 // in one round trip, or two where scopes are new.
 func (db *DB) begin(ctx context.Context, c *pgx.Conn, need *needs) (*tx, error) {
-	t := &tx{tenants: map[string]*tenant{}, scopes: map[memtypes.Scope]scopeNo{}, fresh: map[memtypes.Scope]scopeNo{},
+	t := &tx{tenants: map[string]*tenant{}, scopes: map[int64]bool{},
 		mems: map[ledger.Key]*mem{}, leases: map[string]*lease{},
 		records: func(after int64, limit int) ([]ledger.Record, error) { return db.records(ctx, c, after, limit) }}
 	b := &pgx.Batch{}
@@ -32,11 +32,8 @@ func (db *DB) begin(ctx context.Context, c *pgx.Conn, need *needs) (*tx, error) 
 	if names := need.tenantNames(); len(names) > 0 {
 		b.Queue(db.sql(selectTenants), names).Query(t.readTenants)
 	}
-	if unknown := db.unknown(t, need.scopes); len(unknown) > 0 {
-		p := partsOf(unknown)
-		b.Queue(db.sql(selectScopes+` WHERE (t.name, s.usr, s.agent, s.run) IN
-			(SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]))`), p[0], p[1], p[2], p[3]).
-			Query(func(rows pgx.Rows) error { return scanScopes(rows, t.fresh) })
+	if wanted := need.wanted(); len(wanted) > 0 {
+		b.Queue(db.sql("SELECT no FROM {s}.scopes WHERE no = ANY($1::bigint[])"), numbers(wanted, scopeNo)).Query(t.readScopes)
 	}
 	var list []*row
 	take := func(whole bool) func(pgx.Rows) error {
@@ -57,32 +54,26 @@ func (db *DB) begin(ctx context.Context, c *pgx.Conn, need *needs) (*tx, error) 
 	if err := db.name(ctx, c, list); err != nil {
 		return nil, err
 	}
-	for sc, no := range t.fresh {
-		t.scopes[sc] = no
-	}
 	return t, db.addScopes(ctx, c, t, need)
 }
 
-// unknown are the scopes that the cache does not have; the others are set in t.
-func (db *DB) unknown(t *tx, scopes map[memtypes.Scope]bool) (list []memtypes.Scope) {
-	for s, wanted := range scopes {
-		if no, ok := db.scopes.byScope(s); ok {
-			t.scopes[s] = no
-		} else if wanted {
+// wanted are the scopes to be made where they are not there.
+func (n *needs) wanted() (list []memtypes.Scope) {
+	for s, wanted := range n.scopes {
+		if wanted {
 			list = append(list, s)
 		}
 	}
 	return list
 }
 
-// partsOf are the columns of scopes.
-func partsOf(list []memtypes.Scope) (p [4][]string) {
-	for _, s := range list {
-		for i, v := range []string{s.Tenant(), s.User(), s.Agent(), s.Run()} {
-			p[i] = append(p[i], v)
-		}
-	}
-	return p
+func (t *tx) readScopes(rows pgx.Rows) error {
+	var no int64
+	_, err := pgx.ForEachRow(rows, []any{&no}, func() error {
+		t.scopes[no] = true
+		return nil
+	})
+	return err
 }
 
 func textsOf(keys []ledger.Key) []string {
@@ -132,9 +123,9 @@ func (t *tx) readLeases(rows pgx.Rows) error {
 	return err
 }
 
-// addScopes numbers the scopes that are wanted and new, under the head's lock.
+// addScopes adds the tenants and scopes that are wanted and not there, under
+// the head's lock.
 func (db *DB) addScopes(ctx context.Context, c *pgx.Conn, t *tx, need *needs) error {
-	var add []memtypes.Scope
 	var names []string
 	named := map[string]bool{}
 	name := func(n string) {
@@ -146,43 +137,29 @@ func (db *DB) addScopes(ctx context.Context, c *pgx.Conn, t *tx, need *needs) er
 	for _, n := range need.tenants {
 		name(n)
 	}
-	for s, wanted := range need.scopes {
-		if _, ok := t.scopes[s]; ok || !wanted {
+	var add [3][]string
+	var nos, tenants []int64
+	for _, s := range need.wanted() {
+		if t.scopes[scopeNo(s)] {
 			continue
 		}
-		add = append(add, s)
 		name(s.Tenant())
+		nos, tenants = append(nos, scopeNo(s)), append(tenants, tenantNo(s.Tenant()))
+		for i, v := range []string{s.User(), s.Agent(), s.Run()} {
+			add[i] = append(add[i], v)
+		}
 	}
-	if len(add)+len(names) == 0 {
+	if len(nos)+len(names) == 0 {
 		return nil
 	}
 	b := &pgx.Batch{}
 	if len(names) > 0 {
-		b.Queue(db.sql("INSERT INTO {s}.tenants (name) SELECT unnest($1::text[])"), names)
+		b.Queue(db.sql("INSERT INTO {s}.tenants (no, name) SELECT * FROM unnest($1::bigint[], $2::text[])"), numbers(names, tenantNo), names)
 		b.Queue(db.sql(selectTenants), names).Query(t.readTenants)
 	}
-	if p := partsOf(add); len(add) > 0 {
-		db.queueScopes(b, t, p)
+	if len(nos) > 0 {
+		b.Queue(db.sql("INSERT INTO {s}.scopes (no, tenant, usr, agent, run) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[])"),
+			nos, tenants, add[0], add[1], add[2])
 	}
-	if err := c.SendBatch(ctx, b).Close(); err != nil {
-		return err
-	}
-	for _, s := range add {
-		no, ok := t.fresh[s]
-		if !ok {
-			return fmt.Errorf("scope %v was added and is not there", s)
-		}
-		t.scopes[s] = no
-	}
-	return nil
-}
-
-// queueScopes adds scopes of the parts p, of which the tenants are there, and
-// reads their numbers.
-func (db *DB) queueScopes(b *pgx.Batch, t *tx, p [4][]string) {
-	b.Queue(db.sql(`INSERT INTO {s}.scopes (tenant, usr, agent, run) SELECT t.no, u.usr, u.agent, u.run
-		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) u(tenant, usr, agent, run) JOIN {s}.tenants t ON t.name = u.tenant`), p[0], p[1], p[2], p[3])
-	b.Queue(db.sql(selectScopes+` WHERE (t.name, s.usr, s.agent, s.run) IN
-		(SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]))`), p[0], p[1], p[2], p[3]).
-		Query(func(rows pgx.Rows) error { return scanScopes(rows, t.fresh) })
+	return c.SendBatch(ctx, b).Close()
 }

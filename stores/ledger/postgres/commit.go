@@ -73,7 +73,6 @@ func (w *writer) transact(group []*write) (again bool, err error) {
 	}
 	again, err = w.commit(c.Conn(), t, b)
 	if err == nil {
-		db.scopes.put(t.fresh)
 		return false, nil
 	}
 	for _, r := range group {

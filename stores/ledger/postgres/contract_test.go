@@ -70,18 +70,24 @@ type lent struct {
 func (l *lent) Close() error {
 	err := l.DB.Close()
 	l.once.Do(func() {
-		var b strings.Builder
-		b.WriteString("SET synchronous_commit = off;")
-		for _, table := range []string{"log", "memories", "vectors", "recalled", "replaced", "runs", "leases", "settings", "owed", "followers", "scopes", "tenants", "embedders"} {
-			fmt.Fprintf(&b, "DELETE FROM %q.%s;", l.o.Schema, table)
-		}
-		fmt.Fprintf(&b, "UPDATE %q.head SET seq = 0", l.o.Schema)
-		run(l.yard.t, l.yard.url, b.String())
+		empty(l.yard.t, l.yard.url, l.o.Schema)
 		l.yard.mu.Lock()
 		defer l.yard.mu.Unlock()
 		l.yard.free[l.o.Partitions] = append(l.yard.free[l.o.Partitions], l.o.Schema)
 	})
 	return err
+}
+
+// empty makes a bank as it was when it was new.
+func empty(t testing.TB, url, schema string) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("SET synchronous_commit = off;")
+	for _, table := range []string{"log", "memories", "vectors", "recalled", "replaced", "runs", "leases", "settings", "owed", "followers", "scopes", "tenants", "embedders"} {
+		fmt.Fprintf(&b, "DELETE FROM %q.%s;", schema, table)
+	}
+	fmt.Fprintf(&b, "UPDATE %q.head SET seq = 0", schema)
+	run(t, url, b.String())
 }
 
 // open opens a bank, in a schema of its own where o names none; whoever asks

@@ -108,9 +108,8 @@ func (t *tx) insert(b *ledger.Batch, e *ready, m *mem) (ledger.Outcome, error) {
 		// Its tombstone is another's, and stays where it is.
 		return ledger.Conflicting, nil
 	}
-	no := t.scopes[e.Memory.Scope]
 	n := &e.Memory
-	fresh := row{id: e.id, tenant: no.tenant, scopeNo: no.scope, scope: n.Scope, state: stateActive,
+	fresh := row{id: e.id, tenant: tenantNo(n.Scope.Tenant()), scopeNo: scopeNo(n.Scope), scope: n.Scope, state: stateActive,
 		kind: int(kindNumber(n.Kind)), layer: int(layerNumber(n.Layer)), created: b.Now.UnixNano(), pinned: n.Strength.Pinned,
 		retired: never, content: e.content, recalls: int64(n.Strength.Recalls), last: nanos(n.Strength.LastRecall)}
 	if m == nil {

@@ -53,16 +53,16 @@ func chunks[T any](list []T, size func(*T) int, do func([]T)) {
 func (t *tx) flushLog(q queue) {
 	chunks(t.links, func(l *link) int { return 300 + len(l.Reason) }, func(list []link) {
 		n := len(list)
-		seq, tenant, prev, was, op, at := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+		seq, tenant, prev, was, at, op := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int16, n)
 		id, actor, run, reason, hash := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([][]byte, n)
 		for i := range list {
 			l := &list[i]
-			seq[i], tenant[i], prev[i], was[i], op[i], at[i] = int64(l.Seq), l.tenant, int64(l.Prev), int64(l.Was), int64(l.Op), l.At
+			seq[i], tenant[i], prev[i], was[i], op[i], at[i] = int64(l.Seq), l.tenant, int64(l.Prev), int64(l.Was), int16(l.Op), l.At
 			id[i], actor[i], run[i], reason[i], hash[i] = string(l.ID.ID()), l.Actor, l.RunID, l.Reason, l.hash[:]
 		}
 		q(`INSERT INTO {s}.log (seq, tenant, prev, was, op, id, at, actor, run, reason, hash)
-			SELECT * FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::smallint[], $6::text[]::uuid[], $7::bigint[],
-				$8::text[], $9::text[], $10::text[], $11::bytea[])`, seq, ints[int32](tenant), prev, was, ints[int16](op), id, at, actor, run, reason, hash)
+			SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::smallint[], $6::text[]::uuid[], $7::bigint[],
+				$8::text[], $9::text[], $10::text[], $11::bytea[])`, seq, tenant, prev, was, op, id, at, actor, run, reason, hash)
 	})
 }
 
@@ -152,15 +152,6 @@ func (t *tx) flushNotes(q queue) {
 	q(`UPDATE {s}.tenants t SET seq = l.seq, hash = l.hash
 		FROM (SELECT DISTINCT ON (tenant) tenant, seq, hash FROM {s}.log WHERE seq > $1 ORDER BY tenant, seq DESC) l WHERE t.no = l.tenant`, t.noted)
 	q("UPDATE {s}.head SET seq = $1", t.head)
-}
-
-// ints narrows numbers to what a column holds.
-func ints[T int16 | int32](list []int64) []T {
-	out := make([]T, len(list))
-	for i, n := range list {
-		out[i] = T(n)
-	}
-	return out
 }
 
 // last is the newest entry that t adds to the log; nil if it adds none.

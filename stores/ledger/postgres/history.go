@@ -46,10 +46,7 @@ type past struct {
 
 func (db *DB) past(ctx context.Context, c *pgx.Conn, scope memtypes.Scope, id string) (h past, err error) {
 	err = atOnce(ctx, c, func() error {
-		tenant, ok, err := db.tenantNo(ctx, c, scope.Tenant())
-		if err != nil || !ok {
-			return err
-		}
+		tenant := tenantNo(scope.Tenant())
 		list, err := db.rows(ctx, c, rowColumns+fromRows+"WHERE m.id = $1::text::uuid AND m.tenant = $2 AND m.state < 2", id, tenant)
 		if err != nil || len(list) == 0 || !scope.Covers(list[0].scope) {
 			return err

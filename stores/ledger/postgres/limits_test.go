@@ -147,3 +147,34 @@ func TestVectorsOfPurged(t *testing.T) {
 	}
 	sound(t, db, "t")
 }
+
+// The bank is restored from an old backup below a process that goes on: what
+// that remembers must not be held against what others wrote since.
+func TestRestoredBelow(t *testing.T) {
+	u := live.Postgres(t)
+	db := open(t, u, &postgres.Options{Partitions: 2})
+	defer db.Close()
+	must(t, db, inserts(said("t0", "one"), said("t1", "two")))
+	empty(t, u, db.Schema())
+	other := open(t, u, &postgres.Options{Schema: db.Schema()})
+	defer other.Close()
+	must(t, other, inserts(said("t5", "of another"), said("t6", "of another")))
+	if _, gone, err := db.Changes(t.Context(), 3, 10); err != nil || !gone {
+		t.Errorf("Changes after what is no more: gone = %v, %v; want gone", gone, err)
+	}
+	must(t, db, inserts(said("t0", "one"), said("t1", "three"), said("t5", "mine")))
+	for tenant, want := range map[string]int{"t0": 1, "t1": 1, "t5": 2, "t6": 1} {
+		for _, l := range []*postgres.DB{db, other} {
+			p, err := l.List(t.Context(), ledger.ListQuery{Filter: memtypes.Filter{Scope: said(tenant, "x").Scope}})
+			if err != nil || len(p.Memories) != want {
+				t.Errorf("List of %s = %d, %v; want %d", tenant, len(p.Memories), err, want)
+			}
+			for _, m := range p.Memories {
+				if m.Scope.Tenant() != tenant {
+					t.Errorf("List of %s gave a memory of %v", tenant, m.Scope)
+				}
+			}
+		}
+	}
+	sound(t, db, "t0", "t1", "t5", "t6")
+}

@@ -134,13 +134,7 @@ func (w *where) states(q *ledger.ListQuery) {
 // scope finds the numbers of what s covers; naming the tenant as well leaves
 // one partition to be read.
 func (w *where) scope(ctx context.Context, c *pgx.Conn, s memtypes.Scope) error {
-	tenant, ok, err := w.db.tenantNo(ctx, c, s.Tenant())
-	if err != nil {
-		return err
-	}
-	if w.nothing = !ok; w.nothing {
-		return nil
-	}
+	tenant := tenantNo(s.Tenant())
 	text, args := "SELECT no FROM {s}.scopes WHERE tenant = $1", []any{tenant}
 	for _, p := range [][2]string{{"usr", s.User()}, {"agent", s.Agent()}, {"run", s.Run()}} {
 		if p[1] != "" {
@@ -157,7 +151,7 @@ func (w *where) scope(ctx context.Context, c *pgx.Conn, s memtypes.Scope) error 
 	}
 	w.nothing = len(w.scopes) == 0
 	w.add("m.tenant = $%d", tenant)
-	w.add("m.scope = ANY($%d::bigint[]::int[])", w.scopes)
+	w.add("m.scope = ANY($%d::bigint[])", w.scopes)
 	return nil
 }
 
@@ -212,7 +206,7 @@ func (w *where) few(ctx context.Context, c *pgx.Conn, q *ledger.ListQuery) (bool
 	if f.Scope.IsZero() {
 		return false, nil
 	}
-	count, args := "SELECT count(*) FROM (SELECT 1 FROM {s}.memories WHERE tenant = $1 AND scope = ANY($2::bigint[]::int[])", []any{w.args[0], w.scopes}
+	count, args := "SELECT count(*) FROM (SELECT 1 FROM {s}.memories WHERE tenant = $1 AND scope = ANY($2::bigint[])", []any{w.args[0], w.scopes}
 	if f.Session != "" {
 		count += " AND session = $3"
 		args = append(args, f.Session)

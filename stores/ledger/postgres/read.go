@@ -38,11 +38,7 @@ func (db *DB) Get(ctx context.Context, scope memtypes.Scope, ids []memtypes.ID) 
 		if len(keys) == 0 {
 			return nil
 		}
-		no, ok, err := db.tenantNo(ctx, c, scope.Tenant())
-		if err != nil || !ok {
-			return err
-		}
-		list, err := db.rows(ctx, c, rowColumns+fromRows+"WHERE m.id = ANY($1::text[]::uuid[]) AND m.tenant = $2 AND m.state < 2", keys, no)
+		list, err := db.rows(ctx, c, rowColumns+fromRows+"WHERE m.id = ANY($1::text[]::uuid[]) AND m.tenant = $2 AND m.state < 2", keys, tenantNo(scope.Tenant()))
 		if err != nil {
 			return err
 		}
@@ -74,19 +70,6 @@ func covered(scope memtypes.Scope, ids []memtypes.ID, list []*row) ([]memtypes.M
 		}
 	}
 	return out, nil
-}
-
-// tenantNo is the number of a tenant; ok is false if there is none. It is
-// asked of the cache of scopes first, which nearly always has one of the tenant.
-func (db *DB) tenantNo(ctx context.Context, c *pgx.Conn, name string) (no int64, ok bool, err error) {
-	if no, ok = db.scopes.byTenant(name); ok {
-		return no, true, nil
-	}
-	err = c.QueryRow(ctx, db.sql("SELECT no FROM {s}.tenants WHERE name = $1"), name).Scan(&no)
-	if noRows(err) {
-		return 0, false, nil
-	}
-	return no, err == nil, err
 }
 
 // Around returns the neighbours of a memory in its session; see ledger.Memories.

@@ -42,8 +42,7 @@ type tx struct {
 	was      int64  // the newest number as it was found
 	head     int64
 	tenants  map[string]*tenant
-	scopes   map[memtypes.Scope]scopeNo
-	fresh    map[memtypes.Scope]scopeNo // scopes that the cache does not have
+	scopes   map[int64]bool // numbers of scopes that are there
 	mems     map[ledger.Key]*mem
 	leases   map[string]*lease
 	links    []link
