@@ -10,7 +10,6 @@ import (
 	"github.com/vimbank/vimbank/memtypes"
 	"github.com/vimbank/vimbank/segment"
 	"github.com/vimbank/vimbank/stores/ledger"
-	"github.com/vimbank/vimbank/stores/sparse"
 )
 
 // pieces cuts a long document into segments, each a draft of its own; every
@@ -58,9 +57,10 @@ type intake struct {
 	now     time.Time
 	receipt *Receipt
 	edits   []ledger.Edit
-	known   map[memtypes.ID]*memtypes.Memory // active ones of the same IDs, where it was worth asking
-	place   []int                            // of each edit's result in the receipt
-	prints  map[uint64][]*memtypes.Memory    // by admit.Fingerprint: what the index cannot know yet
+	known   map[memtypes.ID]*memtypes.Memory  // active ones of the same IDs, where it was worth asking
+	place   []int                             // of each edit's result in the receipt
+	prints  map[uint64][]*memtypes.Memory     // by admit.Fingerprint: what the index cannot know yet
+	like    map[memtypes.ID][]memtypes.Memory // what each may be a duplicate of, where that was asked ahead
 }
 
 // take considers all pieces of a draft, unless its key is a document's or, if it
@@ -123,7 +123,7 @@ func (in *intake) judge(ctx context.Context, d memtypes.Draft, m *memtypes.Memor
 	facts := admit.Facts{Now: in.now, ID: m.ID, Recalled: e.recent.of(d.Scope)}
 	if e.rules.WantsSimilar(&d) {
 		var err error
-		if facts.Similar, err = e.similar(ctx, m); err != nil {
+		if facts.Similar, err = in.similar(ctx, m); err != nil {
 			return admit.Verdict{}, err
 		}
 		print := admit.Fingerprint(d.Text)
@@ -154,35 +154,4 @@ func (in *intake) settle(results []ledger.Result) (last uint64) {
 		last = max(last, res.Rev)
 	}
 	return last
-}
-
-// How many memories admission compares a draft with, and by how many of its words they are found.
-const (
-	similarKept  = 4
-	similarWords = 32
-)
-
-// similar finds what m may be a duplicate of. Without the index nothing is:
-// what doubt lets in, a later run can merge.
-func (e *Engine) similar(ctx context.Context, m *memtypes.Memory) ([]memtypes.Memory, error) {
-	tokens := e.parts.Analyzer.Tokens(ownText(m))
-	if len(tokens) == 0 {
-		return nil, nil
-	}
-	q := sparse.Query{Field: sparse.Text, K: similarKept, Filter: memtypes.Filter{
-		Scope: m.Scope, Kinds: []memtypes.Kind{m.Kind}, Layers: []memtypes.Layer{m.Layer}}}
-	seen := map[string]bool{}
-	step := max(1, len(tokens)/similarWords) // words from all over the text
-	for i := 0; i < len(tokens); i += step {
-		if !seen[tokens[i]] {
-			seen[tokens[i]] = true
-			q.Terms = append(q.Terms, sparse.Term{Token: tokens[i]})
-		}
-	}
-	found, _ := e.indexes.Load().sparse.Search(ctx, q)
-	ids := make([]memtypes.ID, len(found))
-	for i, s := range found {
-		ids[i] = s.ID
-	}
-	return e.parts.Ledger.Get(ctx, m.Scope, ids)
 }

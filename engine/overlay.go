@@ -103,6 +103,7 @@ type sparseOverlay struct {
 	tail    *tail[sparse.Index]
 	backend *backend
 	limit   time.Duration
+	told    toldStats
 }
 
 var (

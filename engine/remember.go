@@ -74,6 +74,9 @@ func (e *Engine) Remember(ctx context.Context, drafts []memtypes.Draft, o *Remem
 	if err := in.look(ctx, parts); err != nil {
 		return nil, err
 	}
+	if err := in.ahead(ctx, parts); err != nil {
+		return nil, err
+	}
 	for i, d := range drafts {
 		if err := in.take(ctx, i, d, parts[i]); err != nil {
 			return nil, err

@@ -2,6 +2,9 @@ package engine
 
 import (
 	"context"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/vimbank/vimbank/memtypes"
 	"github.com/vimbank/vimbank/stores/sparse"
@@ -22,16 +25,62 @@ func (o *sparseOverlay) statistics(ctx context.Context, q *sparse.Query) (*spars
 	if err != nil {
 		return nil, err
 	}
-	if tells, ok := o.service.(sparse.Statistics); ok && !o.backend.spared() {
-		_ = o.backend.search(ctx, o.limit, func(ctx context.Context) error {
-			s, err := tells.Statistics(ctx, tenant, q.Field, tokens)
-			if err == nil {
-				add(&sum, s)
-			}
-			return err // the search that follows will say what is wrong
-		})
+	if s, err := o.told.of(tenant, q.Field, tokens, func() (sparse.Stats, error) { return o.statsOfService(ctx, tenant, q.Field, tokens) }); err == nil {
+		add(&sum, s) // else the search that follows will say what is wrong
 	}
 	return &sum, nil
+}
+
+// statsOfService asks the service; one that keeps no statistics tells nothing.
+func (o *sparseOverlay) statsOfService(ctx context.Context, tenant string, f sparse.Field, tokens []string) (s sparse.Stats, err error) {
+	tells, ok := o.service.(sparse.Statistics)
+	if !ok {
+		return s, nil
+	}
+	err = o.backend.search(ctx, o.limit, func(ctx context.Context) (err error) {
+		s, err = tells.Statistics(ctx, tenant, f, tokens)
+		return err
+	})
+	return s, err
+}
+
+// toldStats remembers for a moment what a service told of a field: one recall
+// asks the same for each kind of memory, and twice.
+type toldStats struct {
+	mu   sync.Mutex
+	told map[string]toldStat // guarded by mu
+}
+
+type toldStat struct {
+	stats sparse.Stats
+	until time.Time
+}
+
+const (
+	toldLasts = time.Second
+	toldKept  = 64
+)
+
+// of gives what is remembered, or asks.
+func (t *toldStats) of(tenant string, f sparse.Field, tokens []string, ask func() (sparse.Stats, error)) (sparse.Stats, error) {
+	key, now := strings.Join(append([]string{tenant, string(f)}, tokens...), "\x00"), time.Now()
+	t.mu.Lock()
+	have, ok := t.told[key]
+	t.mu.Unlock()
+	if ok && now.Before(have.until) {
+		return have.stats, nil
+	}
+	s, err := ask()
+	if err != nil {
+		return s, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.told == nil || len(t.told) >= toldKept {
+		t.told = map[string]toldStat{}
+	}
+	t.told[key] = toldStat{s, now.Add(toldLasts)}
+	return s, nil
 }
 
 func add(sum *sparse.Stats, s sparse.Stats) {
