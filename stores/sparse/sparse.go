@@ -119,6 +119,12 @@ type Statistics interface {
 	Statistics(ctx context.Context, tenant string, f Field, tokens []string) (Stats, error)
 }
 
+// Many is an optional power of an Index for which each call takes a while: to
+// answer several queries at once, each as Search would.
+type Many interface {
+	SearchMany(ctx context.Context, qs []Query) ([][]memtypes.Scored, error)
+}
+
 // Stats are the figures that a score of BM25 depends on besides the document.
 type Stats struct {
 	Docs    int            // documents that have the field

@@ -36,40 +36,59 @@ const scale = sparse.K1 + 1
 // Options.MaxK is Invalid.
 func (x *Index) Search(ctx context.Context, q sparse.Query) ([]memtypes.Scored, error) {
 	const op = "elastic.Search"
-	if err := q.Check(op); err != nil {
+	if err := x.askable(ctx, op, &q); err != nil {
 		return nil, err
 	}
-	if q.Stats != nil {
-		return nil, memtypes.BadField(op, "stats", memtypes.Remark("statistics"), "none: Elasticsearch scores by those of its index")
-	}
-	if q.K > x.store.opt.MaxK {
-		return nil, memtypes.BadField(op, "k", q.K, fmt.Sprintf("at most %d", x.store.opt.MaxK))
-	}
-	if err := x.begin(ctx, op); err != nil {
-		return nil, err
-	}
-	if len(q.Terms) == 0 || q.Filter.IDs != nil && len(q.Filter.IDs) == 0 {
+	if findsNothing(&q) {
 		return nil, nil
 	}
+	hits, err := x.search(ctx, op, q.Filter.Scope.Tenant(), x.question(&q), "hits.hits._score", "hits.hits.sort")
+	if err != nil {
+		return nil, err
+	}
+	return scored(hits), nil
+}
+
+// askable refuses a query that cannot be asked.
+func (x *Index) askable(ctx context.Context, op string, q *sparse.Query) error {
+	if err := q.Check(op); err != nil {
+		return err
+	}
+	if q.Stats != nil {
+		return memtypes.BadField(op, "stats", memtypes.Remark("statistics"), "none: Elasticsearch scores by those of its index")
+	}
+	if q.K > x.store.opt.MaxK {
+		return memtypes.BadField(op, "k", q.K, fmt.Sprintf("at most %d", x.store.opt.MaxK))
+	}
+	return x.begin(ctx, op)
+}
+
+// findsNothing reports whether q need not be asked.
+func findsNothing(q *sparse.Query) bool {
+	return len(q.Terms) == 0 || q.Filter.IDs != nil && len(q.Filter.IDs) == 0
+}
+
+// question is the body of a search for q.
+func (x *Index) question(q *sparse.Query) obj {
 	ask := obj{
-		"size": q.K, "_source": false, "track_total_hits": false, "query": x.query(&q, false),
+		"size": q.K, "_source": false, "track_total_hits": false, "query": x.query(q, false),
 		"sort": []any{obj{"_score": "desc"}, obj{"id": "asc"}},
 	}
 	if q.BySession {
 		ask["collapse"] = obj{"field": "group"}
 	}
-	hits, err := x.search(ctx, op, q.Filter.Scope.Tenant(), ask, "hits.hits._score", "hits.hits.sort")
-	if err != nil {
-		return nil, err
-	}
+	return ask
+}
+
+// scored are the memories of hits, in their order.
+func scored(hits []hit) []memtypes.Scored {
 	out := make([]memtypes.Scored, 0, len(hits))
 	for _, h := range hits {
-		id, _ := h.Sort[len(h.Sort)-1].(string)
-		if h.Score > 0 {
+		if id, _ := h.Sort[len(h.Sort)-1].(string); h.Score > 0 {
 			out = append(out, memtypes.Scored{ID: memtypes.ID(id), Score: h.Score / scale})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // search asks the index of a tenant; a tenant that has none yet has no memories.
