@@ -8,6 +8,11 @@
 // is forgotten. Several engines, in one process or in several, may use one
 // bank: each follows what the others write.
 //
+// Indexes are either this process's own, or services that all processes share
+// ([Shared]). Then a search is the union of the service's answer and of a tail
+// in this process, which holds what the service has yet to take; the pump
+// brings it there, memory by memory, under claims that the ledger hands out.
+//
 // Ranking is left to package fusion, the curve to package forgetting,
 // admission to package admit; the products behind the ports are chosen by the
 // caller (package bank wires the embedded default).

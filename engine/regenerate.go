@@ -206,7 +206,7 @@ func (r *regeneration) patiently(ctx context.Context, do func() error) error {
 		if err == nil || memtypes.CodeOf(err) != memtypes.Unavailable || try == tries {
 			return err
 		}
-		pause(ctx, min(backoff(o.Retry, try), o.Pause+o.Retry))
+		pause(ctx, min(o.backoff(try), o.Pause+o.Retry))
 		if err := r.renew(ctx); err != nil {
 			return err
 		}

@@ -48,9 +48,10 @@ type Shared struct {
 	// Segment is how many memories make a segment of the tail full. Zero means 4,096.
 	Segment int
 	// Retry is how long what a service could not take waits for its second try,
-	// with jitter, and doubled with each further one, up to 5 minutes. Zero
-	// means 500 ms.
-	Retry time.Duration
+	// with jitter, and doubled with each further one up to MaxRetry: as long
+	// may pass before a service that is well again has everything. Zero means
+	// 500 ms and 30 s.
+	Retry, MaxRetry time.Duration
 	// RebuildRate is how many memories a rebuild reads in a second, at most.
 	// Zero means as fast as it goes.
 	RebuildRate int
@@ -67,6 +68,7 @@ func (o Shared) resolved() Shared {
 	o.Refresh = cmp.Or(o.Refresh, time.Second)
 	o.Segment = cmp.Or(o.Segment, 4096)
 	o.Retry = cmp.Or(o.Retry, 500*time.Millisecond)
+	o.MaxRetry = cmp.Or(o.MaxRetry, 30*time.Second)
 	return o
 }
 

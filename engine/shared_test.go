@@ -22,7 +22,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen by itself.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // cluster is one ledger and two services that several engines share.
 type cluster struct {
@@ -56,8 +56,8 @@ func (c *cluster) open(t testing.TB) ledger.Ledger {
 
 // quick are bounds under which faults heal within a test.
 func quick() engine.Shared {
-	return engine.Shared{Hold: 2 * time.Second, Search: 500 * time.Millisecond, Failures: 3, Pause: 100 * time.Millisecond,
-		Refresh: 20 * time.Millisecond, Retry: 10 * time.Millisecond}
+	return engine.Shared{Hold: 3 * time.Second, Search: 500 * time.Millisecond, Failures: 3, Pause: 100 * time.Millisecond,
+		Refresh: 20 * time.Millisecond, Retry: 10 * time.Millisecond, MaxRetry: 300 * time.Millisecond}
 }
 
 // how a replica is opened; the zero value is how most are.

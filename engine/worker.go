@@ -37,7 +37,7 @@ func (w *worker) run(loop, work context.Context) {
 		case err != nil:
 			w.failed.Store(&err)
 			failures++
-			pause(loop, min(backoff(w.shared.opt.Retry, failures-1), w.shared.opt.Pause))
+			pause(loop, min(w.shared.opt.backoff(failures-1), w.shared.opt.Pause))
 		default:
 			w.failed.Store(nil)
 			if failures = 0; n == 0 {
@@ -130,18 +130,21 @@ func (w *worker) place(ctx context.Context, intents []ledger.Intent) ([]ledger.S
 	return settled, nil
 }
 
-// postponed has all intents tried again later.
+// postponed has all intents tried again soon: none of them is to blame, and the
+// breaker and the pauses of run spare the service. Were they to wait longer each
+// time, a service that is back after an hour would lack them for minutes more.
 func (w *worker) postponed(intents []ledger.Intent, err error) []ledger.Settled {
 	settled := make([]ledger.Settled, len(intents))
+	at := w.shared.engine.now().Add(backoff(w.shared.opt.Retry, 0))
 	for i, in := range intents {
-		settled[i] = w.later(in, err)
+		settled[i] = ledger.Settled{Intent: in, Verdict: ledger.Later, Reason: reason(err), At: at}
 	}
 	return settled
 }
 
 func (w *worker) later(in ledger.Intent, err error) ledger.Settled {
 	return ledger.Settled{Intent: in, Verdict: ledger.Later, Reason: reason(err),
-		At: w.shared.engine.now().Add(backoff(w.shared.opt.Retry, in.Tries))}
+		At: w.shared.engine.now().Add(w.shared.opt.backoff(in.Tries))}
 }
 
 // verdict is what becomes of in, whose projection failed with err, or nil.
@@ -155,15 +158,12 @@ func (w *worker) verdict(in ledger.Intent, err error) ledger.Settled {
 	return ledger.Settled{Intent: in, Verdict: ledger.Poison, Reason: reason(err), At: w.shared.engine.now()}
 }
 
-// mostBackoff bounds how long a memory waits for its next try.
-const mostBackoff = 5 * time.Minute
-
 // backoff is how long to wait after tries failed ones: doubled each time, with
 // jitter, so that what failed together does not come back together.
-func backoff(first time.Duration, tries int) time.Duration {
-	d := mostBackoff
-	if tries < 20 {
-		d = min(first<<tries, mostBackoff)
+func (o *Shared) backoff(tries int) time.Duration {
+	d := o.Retry << min(tries, 20)
+	if d > o.MaxRetry || d <= 0 {
+		d = o.MaxRetry
 	}
 	return d/2 + rand.N(d)
 }
