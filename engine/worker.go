@@ -135,7 +135,7 @@ func (w *worker) place(ctx context.Context, intents []ledger.Intent) ([]ledger.S
 // time, a service that is back after an hour would lack them for minutes more.
 func (w *worker) postponed(intents []ledger.Intent, err error) []ledger.Settled {
 	settled := make([]ledger.Settled, len(intents))
-	at := w.shared.engine.now().Add(backoff(w.shared.opt.Retry, 0))
+	at := w.shared.engine.now().Add(w.shared.opt.backoff(0))
 	for i, in := range intents {
 		settled[i] = ledger.Settled{Intent: in, Verdict: ledger.Later, Reason: reason(err), At: at}
 	}
