@@ -102,11 +102,12 @@ func (p *pair) step(ctx context.Context) error {
 	if err := write(ctx, s, min(p.left, 1+p.r.IntN(p.batch))); err != nil {
 		return err
 	}
+	if err := p.search(ctx); err != nil {
+		return err
+	}
 	for _, s := range p.sides {
-		for _, ask := range []func(context.Context, *side) error{p.search, p.search, p.count} {
-			if err := ask(ctx, s); err != nil {
-				return err
-			}
+		if err := p.count(ctx, s); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -155,14 +156,47 @@ func both(err, alone error) error {
 	return err
 }
 
-// search asks anything of a tenant's.
-func (p *pair) search(ctx context.Context, s *side) error {
-	p.left--
-	q := p.query(s)
-	got, err := p.ix.Search(ctx, q)
+// search asks two things for each tenant, in one call where the index can.
+func (p *pair) search(ctx context.Context) error {
+	whose := []*side{p.sides[0], p.sides[1], p.sides[0], p.sides[1]}
+	qs := make([]sparse.Query, len(whose))
+	for i, s := range whose {
+		qs[i] = p.query(s)
+	}
+	p.left -= len(qs)
+	found, err := p.ask(ctx, qs)
 	if err != nil {
 		return err
 	}
+	for i, s := range whose {
+		if err := p.check(ctx, s, qs[i], found[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pair) ask(ctx context.Context, qs []sparse.Query) ([][]memtypes.Scored, error) {
+	if x, ok := p.ix.(sparse.Many); ok && p.r.IntN(2) == 0 {
+		found, err := x.SearchMany(ctx, qs)
+		if err == nil && len(found) != len(qs) {
+			err = fmt.Errorf("SearchMany gives %d answers to %d queries", len(found), len(qs))
+		}
+		return found, err
+	}
+	found := make([][]memtypes.Scored, len(qs))
+	for i, q := range qs {
+		hits, err := p.ix.Search(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		found[i] = hits
+	}
+	return found, nil
+}
+
+// check compares an answer with that of the index of one tenant alone.
+func (p *pair) check(ctx context.Context, s *side, q sparse.Query, got []memtypes.Scored) error {
 	for i, h := range got {
 		if !strings.HasPrefix(string(h.ID), string(s.id(0)[:24])) {
 			return fmt.Errorf("%s is shown %s, hit %d of %d, which is not its own (query %+v)", s.name, h.ID, i, len(got), q)
