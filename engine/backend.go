@@ -12,8 +12,8 @@ import (
 )
 
 // backend is a service that holds an index for several processes, with the
-// breaker that spares it while it does not answer: everything that is asked of
-// it goes through call.
+// breaker that spares it while it does not answer: what is asked of it goes
+// through call, but for what insist is for.
 type backend struct {
 	name    string // "dense" or "sparse"
 	breaker *gobreaker.CircuitBreaker[struct{}]
@@ -37,17 +37,21 @@ func newBackend(name string, o *Shared) *backend {
 // call asks the service, for at most limit. One that takes longer is
 // Unavailable, as is every call while the breaker is open.
 func (b *backend) call(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
-	_, err := b.breaker.Execute(func() (struct{}, error) {
-		bounded, cancel := context.WithTimeout(ctx, limit)
-		defer cancel()
-		err := ask(bounded)
-		if err != nil && ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) {
-			err = memtypes.Errorf("engine", memtypes.Unavailable, "the %s service gave no answer within %v", b.name, limit)
-		}
-		return struct{}{}, err
-	})
+	_, err := b.breaker.Execute(func() (struct{}, error) { return struct{}{}, b.insist(ctx, limit, ask) })
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
 		return memtypes.Errorf("engine", memtypes.Unavailable, "the %s service failed too often and is left alone for now: %w", b.name, err)
+	}
+	return err
+}
+
+// insist is call without the breaker, for a rebuild and who looks after one: a
+// live generation that is damaged fails every call, and what mends it must get through.
+func (b *backend) insist(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := ask(bounded)
+	if err != nil && ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) {
+		err = memtypes.Errorf("engine", memtypes.Unavailable, "the %s service gave no answer within %v", b.name, limit)
 	}
 	return err
 }

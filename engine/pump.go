@@ -139,7 +139,7 @@ func (p *pump) tend(loop, work context.Context, all *sync.WaitGroup, k *kind) {
 // see looks at the service of k, makes what is missing there, and notes what is
 // live; it names all generations.
 func (s *shared) see(ctx context.Context, k *kind) (names []string, err error) {
-	live, names, err := s.look(ctx, k)
+	live, names, err := s.lookBy(ctx, k, k.backend.call)
 	if err == nil {
 		err = s.ensure(ctx, k, live, names)
 		if live == "" && err == nil {
@@ -161,7 +161,11 @@ func (s *shared) ours(generation string) bool { return strings.HasPrefix(generat
 
 // look asks the service of k for its generations.
 func (s *shared) look(ctx context.Context, k *kind) (live string, names []string, err error) {
-	err = k.backend.call(ctx, s.opt.Search, func(ctx context.Context) (err error) {
+	return s.lookBy(ctx, k, k.backend.insist)
+}
+
+func (s *shared) lookBy(ctx context.Context, k *kind, by func(context.Context, time.Duration, func(context.Context) error) error) (live string, names []string, err error) {
+	err = by(ctx, s.opt.Search, func(ctx context.Context) (err error) {
 		if live, err = k.gens.Live(ctx); err != nil {
 			return err
 		}

@@ -215,5 +215,5 @@ func (r *regeneration) patiently(ctx context.Context, do func() error) error {
 
 // ask is patiently, for one call of the service of k.
 func (r *regeneration) ask(ctx context.Context, k *kind, do func(context.Context) error) error {
-	return r.patiently(ctx, func() error { return k.backend.call(ctx, r.shared.opt.Hold, do) })
+	return r.patiently(ctx, func() error { return k.backend.insist(ctx, r.shared.opt.Hold, do) })
 }

@@ -683,3 +683,68 @@ func TestSharedNearWords(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Admission knows duplicates of a whole call by a service as it does embedded.
+func TestSharedDuplicatesInBulk(t *testing.T) {
+	c := newCluster(t)
+	e := c.replica(t, how{})
+	first := notes(t, 0, 100)
+	rs := remember(t, e, first...)
+	c.settled(t, e)
+	again := notes(t, 50, 100) // half of them known, with other keys
+	for i := range again {
+		again[i].Key = fmt.Sprintf("key %d", i)
+	}
+	r, err := e.Remember(t.Context(), append(again, again[99]), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	duplicates := 0
+	for i, res := range r.Results {
+		if res.Of != "" {
+			duplicates++
+			if i < 50 && res.Of != rs[50+i].ID {
+				t.Errorf("draft %d repeats %s, want %s", i, res.Of, rs[50+i].ID)
+			}
+		}
+	}
+	embedded := open(t, t.TempDir(), nil)
+	remember(t, embedded, first...)
+	want, err := embedded.Remember(t.Context(), append(again, again[99]), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want.Results {
+		if got := r.Results[i]; got.Status != want.Results[i].Status || got.Code != want.Results[i].Code || got.Of != want.Results[i].Of {
+			t.Errorf("draft %d: %+v, want as embedded: %+v", i, got, want.Results[i])
+		}
+	}
+	if duplicates == 0 {
+		t.Error("nothing is a duplicate: the test compares nothing")
+	}
+}
+
+// Services that are away from the very start are no obstacle to starting, nor
+// to what the tails hold; and the tails are bounded.
+func TestSharedAwayFromTheStart(t *testing.T) {
+	c := newCluster(t)
+	c.dense.Down(true)
+	c.sparse.Down(true)
+	e := c.replica(t, how{shared: func(s *engine.Shared) { s.MaxOwed = 20 }})
+	id := remember(t, e, notes(t, 0, 1)...)[0].ID
+	if a := finds(t, e, "qx000z", id); a.Degraded["dense"] == "" || a.Degraded["sparse"] == "" {
+		t.Errorf("degraded = %v, want both", a.Degraded)
+	}
+	var err error
+	n := 1
+	for ; n < 60 && err == nil; n++ {
+		_, err = e.Remember(t.Context(), notes(t, n, 1), nil)
+	}
+	if memtypes.CodeOf(err) != memtypes.Full || n < 15 {
+		t.Errorf("after %d: %v, want Full at about 20", n, err)
+	}
+	c.dense.Down(false)
+	c.sparse.Down(false)
+	c.settled(t, e)
+	finds(t, e, "qx000z", id)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/vimbank/vimbank/memtypes"
@@ -120,7 +121,12 @@ func (s *shared) furthest(n int) (ledger.Follower, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.admitted += n
-	most := ledger.Follower{Name: "of no service"}
+	if len(s.known.followers) == 0 { // no service was ever reached: the tails have it all
+		k := slices.MaxFunc(s.kinds, func(a, b *kind) int { return a.size() - b.size() })
+		f := ledger.Follower{Name: k.name + ", whose service was never reached,", Owed: k.size()}
+		return f, f.Owed + n
+	}
+	var most ledger.Follower
 	for _, f := range s.known.followers {
 		vectors, dense := strings.CutPrefix(f.Name, "dense/")
 		if dense && !s.ours(vectors) {
