@@ -748,3 +748,31 @@ func TestSharedAwayFromTheStart(t *testing.T) {
 	c.settled(t, e)
 	finds(t, e, "qx000z", id)
 }
+
+// A process that may not write finds what the others write, and pumps nothing.
+func TestSharedReadOnly(t *testing.T) {
+	c := newCluster(t)
+	a := c.replica(t, how{})
+	id := remember(t, a, notes(t, 0, 1)...)[0].ID
+	c.settled(t, a)
+	db, err := sqlite.Open(t.Context(), c.dir, &sqlite.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := quick()
+	s.Dense, s.Sparse = c.dense, c.sparse
+	b, err := engine.Open(t.Context(), engine.Parts{Ledger: db, Embedder: c.table, Analyzer: sparse.NewAnalyzer(nil), Shared: &s}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close(context.Background())
+	finds(t, b, "qx000z", id)
+	late := remember(t, a, notes(t, 1, 1)...)[0].ID
+	if got := finds(t, b, "qx001z", late); len(got.Degraded) > 0 {
+		t.Errorf("degraded = %v", got.Degraded)
+	}
+	if _, err := b.Remember(t.Context(), notes(t, 2, 1), nil); memtypes.CodeOf(err) != memtypes.ReadOnly {
+		t.Errorf("Remember: %v, want ReadOnly", err)
+	}
+	c.settled(t, a)
+}
