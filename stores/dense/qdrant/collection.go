@@ -130,6 +130,7 @@ func (s *Store) creation(name string) *qc.CreateCollection {
 			string(dense.Text): vector(), string(dense.Context): vector(),
 		}),
 		HnswConfig:             &qc.HnswConfigDiff{M: new(uint64(o.HNSW.M)), EfConstruct: new(uint64(o.HNSW.EfConstruct))},
+		OptimizersConfig:       o.optimizers(),
 		QuantizationConfig:     o.quantization(),
 		ShardNumber:            positive(o.Shards),
 		ReplicationFactor:      positive(o.Replicas),
@@ -152,6 +153,14 @@ func (o *Options) quantization() *qc.QuantizationConfig {
 }
 
 // positive leaves zero to the server.
+// optimizers are nil where the server's own will do.
+func (o *Options) optimizers() *qc.OptimizersConfigDiff {
+	if o.HNSW.Above == 0 {
+		return nil
+	}
+	return &qc.OptimizersConfigDiff{IndexingThreshold: new(uint64(o.HNSW.Above))}
+}
+
 func positive(n int) *uint32 {
 	if n == 0 {
 		return nil

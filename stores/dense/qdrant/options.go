@@ -84,6 +84,7 @@ type TLS struct {
 type HNSW struct {
 	M           int // links of a vector; zero: 16
 	EfConstruct int // candidates while building; zero: 128
+	Above       int // KiB of vectors of a segment from which it gets a graph, and is not scanned; zero: the server's default, 10,000
 	Ef          int // candidates of a search, at least its K; zero: 128
 }
 
@@ -106,7 +107,7 @@ func (o *Options) resolved(op string) (Options, error) {
 	r.Prefix = cmp.Or(r.Prefix, "vimbank")
 	r.Tenancy = cmp.Or(r.Tenancy, Shared)
 	r.Quantization = cmp.Or(r.Quantization, Full)
-	r.HNSW = HNSW{M: cmp.Or(r.HNSW.M, 16), EfConstruct: cmp.Or(r.HNSW.EfConstruct, 128), Ef: cmp.Or(r.HNSW.Ef, 128)}
+	r.HNSW = HNSW{M: cmp.Or(r.HNSW.M, 16), EfConstruct: cmp.Or(r.HNSW.EfConstruct, 128), Above: r.HNSW.Above, Ef: cmp.Or(r.HNSW.Ef, 128)}
 	if r.Oversampling == 0 && r.Quantization == Binary {
 		r.Oversampling = 4
 	}
@@ -136,6 +137,7 @@ func (o *Options) check(op string) error {
 		{o.HNSW.M >= 2, "hnsw.m", o.HNSW.M, "at least 2"},
 		{o.HNSW.EfConstruct >= 4, "hnsw.ef_construct", o.HNSW.EfConstruct, "at least 4"},
 		{o.HNSW.Ef >= 1, "hnsw.ef", o.HNSW.Ef, "at least 1"},
+		{o.HNSW.Above >= 0, "hnsw.above", o.HNSW.Above, "at least 0"},
 		{o.Shards >= 0, "shards", o.Shards, "at least 1, or 0"},
 		{o.Replicas >= 0, "replicas", o.Replicas, "at least 1, or 0"},
 		{o.WriteConsistency >= 0, "write_consistency", o.WriteConsistency, "at least 1, or 0"},

@@ -28,7 +28,7 @@ func TestRecall(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			prefix, c := unique(), raw(t, addr)
 			t.Cleanup(func() { tidy(t, addr, prefix) })
-			o := qdrant.Options{Prefix: prefix, Dim: dim, Quantization: kind, Timeout: time.Minute}
+			o := qdrant.Options{Prefix: prefix, Dim: dim, Quantization: kind, HNSW: qdrant.HNSW{Above: 1000}, Timeout: time.Minute}
 			ix := made(t, open(t, addr, o), "one")
 			o.Exact = true
 			exact := made(t, open(t, addr, o), "one")
@@ -37,6 +37,10 @@ func TestRecall(t *testing.T) {
 				must(t, flat.Upsert(t.Context(), batch))
 			}
 			info, err := c.GetCollectionInfo(t.Context(), prefix+".one")
+			for end := time.Now().Add(2 * time.Minute); err == nil && info.GetIndexedVectorsCount() < n/2 && time.Now().Before(end); {
+				time.Sleep(200 * time.Millisecond) // a graph is built behind the writes
+				info, err = c.GetCollectionInfo(t.Context(), prefix+".one")
+			}
 			must(t, err)
 			if info.GetIndexedVectorsCount() < n/2 {
 				t.Fatalf("%d vectors are in a graph, want most of %d, or this shows nothing", info.GetIndexedVectorsCount(), n)
