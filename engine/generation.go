@@ -20,8 +20,7 @@ const (
 // ensure sees to it that k has a live generation that is followed. A new bank
 // gets an empty one at once; one that holds more than may be owed is rebuilt.
 func (s *shared) ensure(ctx context.Context, k *kind, live string, names []string) error {
-	whole := live != "" && (s.followed(k, live) || k.name == "dense" && !s.ours(live))
-	if whole && len(s.orphans(k, names)) == 0 {
+	if s.whole(k, live) && len(s.orphans(k, names)) == 0 {
 		return nil
 	}
 	e := s.engine
@@ -36,22 +35,36 @@ func (s *shared) ensure(ctx context.Context, k *kind, live string, names []strin
 	if err := s.refresh(ctx); err != nil {
 		return err
 	}
+	if err := s.make(ctx, k); err != nil {
+		return err
+	}
+	return s.refresh(ctx)
+}
+
+// whole reports whether the live generation of k needs nothing of this process.
+func (s *shared) whole(k *kind, live string) bool {
+	return live != "" && (s.followed(k, live) || k.name == "dense" && !s.ours(live))
+}
+
+// make is ensure under the lease.
+func (s *shared) make(ctx context.Context, k *kind) error {
+	l := s.engine.parts.Ledger
 	if run, err := s.unfinished(ctx); err != nil || run != nil {
 		return err // the rebuild makes and removes what it needs
 	}
-	live, names, err = s.look(ctx, k) // as it is under the lease
+	live, names, err := s.look(ctx, k)
 	if err != nil {
 		return err
 	}
 	for _, name := range s.orphans(k, names) {
-		if err := e.parts.Ledger.Unfollow(ctx, k.follower(name)); err != nil {
+		if err := l.Unfollow(ctx, k.follower(name)); err != nil {
 			return err
 		}
 	}
-	if live != "" && (s.followed(k, live) || k.name == "dense" && !s.ours(live)) {
-		return s.refresh(ctx)
+	if s.whole(k, live) {
+		return nil
 	}
-	head, err := e.parts.Ledger.Head(ctx)
+	head, err := l.Head(ctx)
 	if err != nil {
 		return err
 	}
@@ -65,15 +78,10 @@ func (s *shared) ensure(ctx context.Context, k *kind, live string, names []strin
 	if name == "" {
 		name = s.next(names, s.followedNames(k))
 	}
-	if err := e.parts.Ledger.Follow(ctx, k.follower(name), 0); err != nil {
+	if err := l.Follow(ctx, k.follower(name), 0); err != nil || live != "" {
 		return err
 	}
-	if live == "" {
-		if err := s.found(ctx, k, name); err != nil {
-			return err
-		}
-	}
-	return s.refresh(ctx)
+	return s.found(ctx, k, name)
 }
 
 // orphans are followers of k whose generation somebody has deleted.
@@ -83,7 +91,7 @@ func (s *shared) orphans(k *kind, names []string) []string {
 
 // found makes an empty generation the live one.
 func (s *shared) found(ctx context.Context, k *kind, name string) error {
-	return k.backend.call(ctx, s.opt.Hold, func(ctx context.Context) error {
+	return k.backend.insist(ctx, s.opt.Hold, func(ctx context.Context) error {
 		if _, err := k.open(ctx, name); err != nil {
 			return err
 		}

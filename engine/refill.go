@@ -97,7 +97,7 @@ func (r *regeneration) putInto(ctx context.Context, k *kind, w writing) error {
 		return err
 	}
 	failed := refusals{}
-	if err := failed.take(k.backend.call(ctx, r.shared.opt.Hold, write)); err != nil {
+	if err := failed.take(k.backend.insist(ctx, r.shared.opt.Hold, write)); err != nil {
 		return err
 	}
 	for _, cause := range failed {
