@@ -44,9 +44,15 @@ func (e *Engine) Record(ctx context.Context, l ledger.Lease, run ledger.Run) err
 
 // Snapshot lets the in-process indexes follow the ledger and rest on disk, so
 // that the next start replays little; it does nothing where nothing has changed.
+// Services rest by themselves: of those it has the live generations forget the
+// tombstones of what was removed longer ago than a late write can come, and
+// free what was replaced.
 func (e *Engine) Snapshot(ctx context.Context) error {
 	if err := e.open("engine.Snapshot"); err != nil {
 		return err
+	}
+	if e.shared != nil {
+		return e.shared.tidy(ctx)
 	}
 	if _, err := e.catchUp(ctx); err != nil {
 		return err

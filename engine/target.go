@@ -18,6 +18,8 @@ type target interface {
 	remove(ctx context.Context, gone []memtypes.Gone) error
 	held(ctx context.Context) iter.Seq2[held, error]
 	len(ctx context.Context) (int, error)
+	// bare is the index itself, to ask for its optional powers.
+	bare() any
 }
 
 type sparseTarget struct {
@@ -39,6 +41,8 @@ func (t *sparseTarget) held(ctx context.Context) iter.Seq2[held, error] {
 }
 
 func (t *sparseTarget) len(ctx context.Context) (int, error) { return t.index.Len(ctx) }
+
+func (t *sparseTarget) bare() any { return t.index }
 
 type denseTarget struct {
 	engine *Engine
@@ -62,6 +66,8 @@ func (t *denseTarget) held(ctx context.Context) iter.Seq2[held, error] {
 }
 
 func (t *denseTarget) len(ctx context.Context) (int, error) { return t.index.Len(ctx) }
+
+func (t *denseTarget) bare() any { return t.index }
 
 // heldBy lists what t holds, each time anew.
 func heldBy(ctx context.Context, t target) func() iter.Seq2[held, error] {

@@ -46,7 +46,7 @@ func (s *shared) tidy(ctx context.Context) error {
 		return nil
 	}
 	if before > 0 {
-		if err := s.sweep(ctx, uint64(before)); err != nil {
+		if err := s.sweep(ctx, uint64(before)+1); err != nil {
 			return err
 		}
 	}
@@ -66,12 +66,12 @@ func (s *shared) sweep(ctx context.Context, before uint64) error {
 			if err != nil {
 				return err
 			}
-			if sw, ok := t.index().(sweeper); ok {
+			if sw, ok := t.bare().(sweeper); ok {
 				if _, err := sw.Sweep(ctx, before); err != nil {
 					return err
 				}
 			}
-			if ex, ok := t.index().(expunger); ok {
+			if ex, ok := t.bare().(expunger); ok {
 				return ex.Expunge(ctx)
 			}
 			return nil
