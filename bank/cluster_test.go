@@ -156,3 +156,40 @@ func TestMigrateThereAndBack(t *testing.T) {
 		t.Errorf("into a bank that went on by itself: %v, want Conflict", err)
 	}
 }
+
+// Another embedder makes new generations while the old ones serve those who
+// still have the old one, and vectors are never mixed.
+func TestClusterChangesItsEmbedder(t *testing.T) {
+	o := cluster(t)
+	o.Embedder = tiny{8}
+	old, err := bank.Open(t.Context(), "", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shut(t, old)
+	ids := fill(t, old, 100)
+	if err := placed(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	next := *o
+	next.Embedder = tiny{12}
+	if _, err := bank.Open(t.Context(), "", &next); memtypes.CodeOf(err) != memtypes.Incompatible {
+		t.Fatalf("Open with another embedder: %v, want Incompatible", err)
+	}
+	next.Engine.Adopt = true
+	e, err := bank.Open(t.Context(), "", &next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shut(t, e)
+	finds(t, old, "dense", 3, ids[3])
+	if err := e.Rebuild(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := placed(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	finds(t, e, "dense", 7, ids[7])
+	finds(t, e, "bm25", 8, ids[8])
+	sound(t, e)
+}
