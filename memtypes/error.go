@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"net/http"
+	"slices"
 )
 
 // Code says what kind of failure an Error is: act on it, never on the text.
