@@ -13,16 +13,24 @@ func newGate() gate { return make(gate, 1) }
 
 // enter takes the lock, or fails with Canceled when ctx ends first.
 func (g gate) enter(ctx context.Context) error {
-	select {
-	case g <- struct{}{}:
+	if g.tryEnter() {
 		return nil
-	default:
 	}
 	select {
 	case g <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return memtypes.Errorf("engine", memtypes.Canceled, "the indexes are in use by a rebuild or another writer: %w", ctx.Err())
+	}
+}
+
+// tryEnter takes the lock if it is free.
+func (g gate) tryEnter() bool {
+	select {
+	case g <- struct{}{}:
+		return true
+	default:
+		return false
 	}
 }
 

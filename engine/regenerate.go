@@ -39,8 +39,16 @@ type regeneration struct {
 // rebuild makes new generations, or goes on with those that somebody has begun,
 // and lets them serve.
 func (s *shared) rebuild(ctx context.Context, progress Progress) error {
-	run, err := s.unfinished(ctx)
+	earlier, err := s.unfinished(ctx)
 	if err != nil {
+		return err
+	}
+	if err := s.rebuilds.enter(ctx); err != nil {
+		return err
+	}
+	defer s.rebuilds.leave()
+	run, err := s.unfinished(ctx)
+	if err != nil || earlier != nil && run == nil { // it was finished beside us
 		return err
 	}
 	if run != nil && !s.mine(run) {
@@ -55,7 +63,7 @@ func (s *shared) rebuild(ctx context.Context, progress Progress) error {
 		}
 	}
 	for {
-		done, err := s.goOn(ctx, progress)
+		done, err := s.carryOut(ctx, progress)
 		if done || memtypes.CodeOf(err) != memtypes.Conflict {
 			return err
 		}
@@ -110,11 +118,9 @@ func (s *shared) plan(ctx context.Context) error {
 	return err
 }
 
-// goOn carries the unfinished rebuild out, if there is one and nobody else is
-// at it, which is Conflict.
-func (s *shared) goOn(ctx context.Context, progress Progress) (done bool, err error) {
-	s.rebuilds.Lock()
-	defer s.rebuilds.Unlock()
+// carryOut goes on with the unfinished rebuild, if there is one and no other
+// process is at it, which is Conflict. s.rebuilds must be held.
+func (s *shared) carryOut(ctx context.Context, progress Progress) (done bool, err error) {
 	l := s.engine.parts.Ledger
 	run, err := s.unfinished(ctx)
 	if err != nil || run == nil || !s.mine(run) {
@@ -145,11 +151,13 @@ func (s *shared) goOn(ctx context.Context, progress Progress) (done bool, err er
 
 // resume goes on with a rebuild that nobody carries out, beside everything else.
 func (p *pump) resume(loop context.Context, all *sync.WaitGroup) {
-	if run, err := p.shared.unfinished(loop); err != nil || run == nil || !p.shared.mine(run) || !p.shared.rebuilds.TryLock() {
+	if run, err := p.shared.unfinished(loop); err != nil || run == nil || !p.shared.mine(run) || !p.shared.rebuilds.tryEnter() {
 		return
 	}
-	p.shared.rebuilds.Unlock()
-	all.Go(func() { _, _ = p.shared.goOn(loop, nil) }) // what fails now is tried again soon
+	all.Go(func() {
+		defer p.shared.rebuilds.leave()
+		_, _ = p.shared.carryOut(loop, nil) // what fails now is tried again soon
+	})
 }
 
 // renew takes or keeps the lease.

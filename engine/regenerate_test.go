@@ -100,8 +100,8 @@ func TestSharedRebuildWhileServing(t *testing.T) {
 	finds(t, b, "qx1111z", rs[1111].ID)
 }
 
-// dies is an engine that is stopped while it rebuilds: everything it calls hangs
-// from then on, as a process that is killed calls no more.
+// A rebuild whose process ends in the middle is carried on by another one, from
+// the page where it was.
 func TestSharedRebuildGoesOnElsewhere(t *testing.T) {
 	c := newCluster(t)
 	reached, hold := make(chan struct{}), make(chan struct{})

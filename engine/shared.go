@@ -92,9 +92,9 @@ type shared struct {
 	pump   *pump
 
 	mu       sync.Mutex
-	known    standing   // guarded by mu: as the pump saw it last
-	admitted int        // guarded by mu: memories let in since then
-	rebuilds sync.Mutex // held by the rebuild of this process
+	known    standing // guarded by mu: as the pump saw it last
+	admitted int      // guarded by mu: memories let in since then
+	rebuilds gate     // held by the rebuild of this process
 }
 
 // kind is one of the two kinds of index: what the pump, the rebuild and
@@ -124,7 +124,7 @@ func (k *kind) follower(generation string) string { return k.name + "/" + genera
 
 // newShared makes the indexes of parts: each a service with a tail.
 func newShared(e *Engine, o Shared) (*shared, *indexes) {
-	s := &shared{engine: e, opt: o.resolved(), hash: projectionHash(e)}
+	s := &shared{engine: e, rebuilds: newGate(), opt: o.resolved(), hash: projectionHash(e)}
 	ix := &indexes{}
 	words := newTail(s.opt.Segment, func() (sparse.Index, error) { return sparse.Open(nil) })
 	k := &kind{name: "sparse", backend: newBackend("sparse", &s.opt), gens: o.Sparse, drop: words.drop, clear: words.clear, size: words.len}
