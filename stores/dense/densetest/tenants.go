@@ -200,19 +200,19 @@ func (p *pair) held(ctx context.Context) error {
 	}
 	n, err := p.ix.Len(ctx)
 	if err != nil || n != len(want) {
-		return fmt.Errorf("Len = %d, %v, want the %d of both tenants", n, err, len(want))
+		return fmt.Errorf("length %d, %v, want the %d of both tenants", n, err, len(want))
 	}
 	for h, err := range p.ix.Revs(ctx) {
 		if err != nil {
 			return err
 		}
 		if want[h]--; want[h] < 0 {
-			return fmt.Errorf("Revs lists %+v, which no tenant holds so, or twice", h)
+			return fmt.Errorf("method Revs: lists %+v, which no tenant holds so, or twice", h)
 		}
 		n--
 	}
 	if n != 0 {
-		return fmt.Errorf("Revs lists %d less than Len", n)
+		return fmt.Errorf("method Revs: lists %d less than Len", n)
 	}
 	return nil
 }

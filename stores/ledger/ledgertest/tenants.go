@@ -111,7 +111,7 @@ func (p *pair) append(ctx context.Context) error {
 		return err
 	}
 	if len(got) != len(b.Edits) {
-		return fmt.Errorf("Append of %d edits gave %d results", len(b.Edits), len(got))
+		return fmt.Errorf("method Append: of %d edits gave %d results", len(b.Edits), len(got))
 	}
 	want := map[*side][]ledger.Result{}
 	for s, part := range mine {
@@ -180,16 +180,16 @@ func (p *pair) changes(ctx context.Context) error {
 		return err
 	}
 	if gone {
-		return fmt.Errorf("Changes after %d are gone", p.head)
+		return fmt.Errorf("method Changes: after %d are gone", p.head)
 	}
 	for i, c := range got {
 		if p.of[c.ID] == nil || c.Seq != p.head+uint64(i)+1 {
-			return fmt.Errorf("Changes gives %+v, want change %d of a memory of one of them", c, p.head+uint64(i)+1)
+			return fmt.Errorf("method Changes: gives %+v, want change %d of a memory of one of them", c, p.head+uint64(i)+1)
 		}
 	}
 	p.head += uint64(len(got))
 	if p.head != uint64(want) {
-		return fmt.Errorf("Changes ends at %d, want %d, the changes of both", p.head, want)
+		return fmt.Errorf("method Changes: ends at %d, want %d, the changes of both", p.head, want)
 	}
 	owed, err := p.Claim(ctx, follower, "x", at(p.now), time.Hour, 2*p.batch)
 	if err != nil {
@@ -198,7 +198,7 @@ func (p *pair) changes(ctx context.Context) error {
 	settled := make([]ledger.Settled, len(owed))
 	for i, o := range owed {
 		if s := p.of[o.ID]; s == nil || s.name != o.Tenant {
-			return fmt.Errorf("Claim gives %+v, want its own tenant", o)
+			return fmt.Errorf("method Claim: gives %+v, want its own tenant", o)
 		}
 		settled[i] = ledger.Settled{Intent: o, Verdict: ledger.Placed}
 	}

@@ -181,7 +181,7 @@ func (p *pair) revs(ctx context.Context) error {
 		for _, h := range held {
 			after = h.ID
 			if s := p.of[h.ID]; s == nil || s.name != h.Tenant {
-				return fmt.Errorf("Revs gives %+v, want its own tenant", h)
+				return fmt.Errorf("method Revs: gives %+v, want its own tenant", h)
 			}
 			counts[h.Tenant]++
 		}
@@ -197,7 +197,7 @@ func (p *pair) revs(ctx context.Context) error {
 			}
 		}
 		if counts[s.name] != want {
-			return fmt.Errorf("Revs gives %d memories of %s, want %d", counts[s.name], s.name, want)
+			return fmt.Errorf("method Revs: gives %d memories of %s, want %d", counts[s.name], s.name, want)
 		}
 	}
 	return nil

@@ -81,10 +81,14 @@ func Open(ctx context.Context, o *Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := elastictransport.New(elastictransport.Config{
-		URLs: urls, Username: opt.Username, Password: opt.Password, APIKey: opt.APIKey,
-		Transport: over, DisableRetry: true, MaxRetries: 1,
-	})
+	with := []elastictransport.Option{elastictransport.WithURLs(urls...), elastictransport.WithTransport(over), elastictransport.WithDisableRetry()}
+	switch {
+	case opt.APIKey != "":
+		with = append(with, elastictransport.WithAPIKey(opt.APIKey))
+	case opt.Username != "":
+		with = append(with, elastictransport.WithBasicAuth(opt.Username, opt.Password))
+	}
+	client, err := elastictransport.NewClient(with...)
 	if err != nil {
 		over.CloseIdleConnections()
 		return nil, badClient(op, err)

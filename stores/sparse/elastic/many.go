@@ -80,7 +80,7 @@ func (x *Index) searchSome(ctx context.Context, qs []sparse.Query) ([][]memtypes
 	}
 	out := make([][]memtypes.Scored, len(qs))
 	for i, r := range found.Responses {
-		if r.Status != 200 { // one of its own says why, and knows a tenant that has no index yet
+		if r.Status != 200 || unsorted(r.Hits.Hits) { // one of its own says why, and knows a tenant that has no index yet
 			if out[i], err = x.Search(ctx, qs[i]); err != nil {
 				return nil, err
 			}

@@ -80,6 +80,11 @@ func (x *Index) question(q *sparse.Query) obj {
 	return ask
 }
 
+// unsorted reports whether a hit lacks what it was sorted by.
+func unsorted(hits []hit) bool {
+	return slices.ContainsFunc(hits, func(h hit) bool { return len(h.Sort) == 0 })
+}
+
 // scored are the memories of hits, in their order.
 func scored(hits []hit) []memtypes.Scored {
 	out := make([]memtypes.Scored, 0, len(hits))
@@ -100,7 +105,7 @@ func (x *Index) search(ctx context.Context, op, tenant string, what obj, fields 
 	if there, err := x.inTenant(ctx, a, tenant, &found, &found.Shards); !there {
 		return nil, err
 	}
-	if slices.ContainsFunc(found.Hits.Hits, func(h hit) bool { return len(h.Sort) == 0 }) {
+	if unsorted(found.Hits.Hits) {
 		return nil, memtypes.Errorf(op, memtypes.Unavailable, "%s, index %s: found hits without what they were sorted by", x.store.where(), a.index)
 	}
 	return found.Hits.Hits, nil

@@ -78,7 +78,11 @@ func (x *Index) tenants(ctx context.Context, op string) ([]string, error) {
 		}
 	}
 	list := x.store.list(x.name)
-	err := x.store.call(ctx, ask{op: op, index: list, make: func() esapi.Request {
+	err := x.store.call(ctx, ask{op: op, index: list, make: func() esapi.Request { return esapi.IndicesRefreshRequest{Index: []string{list}} }}, nil)
+	if err != nil {
+		return nil, err
+	}
+	err = x.store.call(ctx, ask{op: op, index: list, make: func() esapi.Request {
 		return esapi.SearchRequest{Index: []string{list}, Body: body(obj{"size": min(most, x.store.opt.MaxK), "_source": false})}
 	}}, &found)
 	var out []string

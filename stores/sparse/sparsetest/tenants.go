@@ -180,7 +180,7 @@ func (p *pair) ask(ctx context.Context, qs []sparse.Query) ([][]memtypes.Scored,
 	if x, ok := p.ix.(sparse.Many); ok && p.r.IntN(2) == 0 {
 		found, err := x.SearchMany(ctx, qs)
 		if err == nil && len(found) != len(qs) {
-			err = fmt.Errorf("SearchMany gives %d answers to %d queries", len(found), len(qs))
+			err = fmt.Errorf("method SearchMany: gives %d answers to %d queries", len(found), len(qs))
 		}
 		return found, err
 	}
@@ -295,19 +295,19 @@ func (p *pair) held(ctx context.Context) error {
 	}
 	n, err := p.ix.Len(ctx)
 	if err != nil || n != len(want) {
-		return fmt.Errorf("Len = %d, %v, want the %d of both tenants", n, err, len(want))
+		return fmt.Errorf("length %d, %v, want the %d of both tenants", n, err, len(want))
 	}
 	for h, err := range p.ix.Revs(ctx) {
 		if err != nil {
 			return err
 		}
 		if want[h]--; want[h] < 0 {
-			return fmt.Errorf("Revs lists %+v, which no tenant holds so, or twice", h)
+			return fmt.Errorf("method Revs: lists %+v, which no tenant holds so, or twice", h)
 		}
 		n--
 	}
 	if n != 0 {
-		return fmt.Errorf("Revs lists %d less than Len", n)
+		return fmt.Errorf("method Revs: lists %d less than Len", n)
 	}
 	return nil
 }
