@@ -3,9 +3,15 @@ package engine
 import (
 	"context"
 
+	"github.com/vimbank/vimbank/admit"
 	"github.com/vimbank/vimbank/memtypes"
 	"github.com/vimbank/vimbank/stores/sparse"
 )
+
+// Unchecked counts drafts in Stats.Verdicts, besides their verdict, that could
+// not be compared with all that is there, because the index did not answer: a
+// duplicate may have been let in.
+const Unchecked admit.Code = "unchecked"
 
 // How many memories admission compares a draft with, and by how many of its words they are found.
 const (
@@ -24,7 +30,10 @@ func (in *intake) similar(ctx context.Context, m *memtypes.Memory) ([]memtypes.M
 	if len(q.Terms) == 0 {
 		return nil, nil
 	}
-	found, _ := e.indexes.Load().sparse.Search(ctx, q)
+	found, err := e.indexes.Load().sparse.Search(ctx, q)
+	if err != nil {
+		e.counts.judged(Unchecked)
+	}
 	return e.parts.Ledger.Get(ctx, m.Scope, idsOf(found))
 }
 
@@ -54,7 +63,12 @@ func (in *intake) ahead(ctx context.Context, parts [][]memtypes.Draft) error {
 	if len(qs) == 0 {
 		return nil
 	}
-	found, _ := many.SearchMany(ctx, qs)
+	found, err := many.SearchMany(ctx, qs)
+	if err != nil {
+		for range qs {
+			in.engine.counts.judged(Unchecked)
+		}
+	}
 	return in.readLike(ctx, asked, found)
 }
 
