@@ -19,7 +19,8 @@ type app struct {
 	show  *show // how text is shown; made once the flags are read
 	conf  *configs.Loaded
 
-	parsed bool // the flags and arguments were good: a later error is not about them
+	at     func(point string) // for tests of crashes: see engine.Options; mostly nil
+	parsed bool               // the flags and arguments were good: a later error is not about them
 }
 
 // globals are the flags that every command has.

@@ -16,13 +16,16 @@ import (
 	"syscall"
 )
 
-func main() { os.Exit(vimbank()) }
+func main() { os.Exit(vimbank(nil)) }
 
 // vimbank is main with an exit code. The first interrupt ends what is under
-// way in good order, the second ends the process.
-func vimbank() int {
+// way in good order, the second ends the process. At, unless nil, is the
+// engine's Options.At.
+func vimbank(at func(point string)) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	return newApp(os.Stdin, os.Stdout, os.Stderr).run(ctx, os.Args[1:])
+	a := newApp(os.Stdin, os.Stdout, os.Stderr)
+	a.at = at
+	return a.run(ctx, os.Args[1:])
 }

@@ -12,10 +12,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/vimbank/vimbank/internal/faults"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"vimbank": func() { os.Exit(vimbank()) }})
+	testscript.Main(m, map[string]func(){"vimbank": func() {
+		at, err := faults.KillAt(os.Getenv("VIMBANK_FAILPOINT"))
+		if err != nil {
+			panic(err)
+		}
+		os.Exit(vimbank(at))
+	}})
 }
 
 var idPattern = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)

@@ -167,7 +167,7 @@ func (a *app) bankOptions(ctx context.Context, how opening) (*bank.Options, erro
 	c := &l.Config
 	o := &bank.Options{ReadOnly: how.readOnly, Engine: engine.Options{
 		Profile: fusion.Profile(c.Recall.Profile), Fusion: c.Paper.Options(), Forgetting: c.Forgetting.Options(),
-		Admit: c.Admit.Options(), Actor: "cli", Clock: how.clock, Adopt: how.adopt,
+		Admit: c.Admit.Options(), Actor: "cli", Clock: how.clock, Adopt: how.adopt, At: a.at,
 	}}
 	o.Dense.BinaryAbove = c.Index.BinaryAbove
 	if o.Services, err = services(c); err != nil {

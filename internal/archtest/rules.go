@@ -80,7 +80,7 @@ func testRooms() map[string][]string {
 		"ingest":              embedded,
 		"bank":                append(embedded, "eval"),
 		"stores/dense/qdrant": {"stores/dense/qdrant/qdranttest"},
-		"cmd/vimbank":         append(embedded, "internal/docs"),
+		"cmd/vimbank":         append(embedded, "internal/docs", "internal/faults"),
 		"sample":              {"ingest"},
 		"internal/docs":       {"configs"},
 		"stores/dense":        {"llm/local"}, // real vectors
