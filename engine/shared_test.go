@@ -776,3 +776,26 @@ func TestSharedReadOnly(t *testing.T) {
 	}
 	c.settled(t, a)
 }
+
+// Without the words of the service a duplicate is let in, and that is counted.
+func TestSharedDuplicateUnchecked(t *testing.T) {
+	c := newCluster(t)
+	e := c.replica(t, how{})
+	remember(t, e, notes(t, 0, 3)...)
+	c.settled(t, e)
+	c.sparse.Down(true)
+	again := notes(t, 0, 3)
+	for i := range again {
+		again[i].Key = fmt.Sprintf("key %d", i)
+	}
+	for _, r := range remember(t, e, again...) {
+		if r.Status != engine.Stored {
+			t.Errorf("a draft is %s: %s, want it stored", r.Status, r.Reason)
+		}
+	}
+	if n := e.Stats().Verdicts[engine.Unchecked]; n != 3 {
+		t.Errorf("%d drafts counted as unchecked, want 3", n)
+	}
+	c.sparse.Down(false)
+	c.settled(t, e)
+}
