@@ -17,8 +17,8 @@ import (
 func hasty(o *bank.Options) *bank.Options {
 	s := o.Services
 	s.Postgres.Options.ConnectTimeout, s.Postgres.Options.StatementTimeout, s.Postgres.Options.LockTimeout = time.Second, time.Second, time.Second
-	s.Qdrant.Timeout, s.Elastic.Timeout = 3*time.Second, 3*time.Second
-	s.Pump = engine.Shared{Hold: 6 * time.Second, Search: 2 * time.Second, Failures: 3, Pause: 300 * time.Millisecond,
+	s.Qdrant.Timeout, s.Elastic.Timeout = 4*time.Second, 4*time.Second
+	s.Pump = engine.Shared{Hold: 8 * time.Second, Search: 3 * time.Second, Failures: 3, Pause: 300 * time.Millisecond,
 		Refresh: 50 * time.Millisecond, Retry: 50 * time.Millisecond}
 	return o
 }
@@ -124,7 +124,7 @@ func begin(t testing.TB, l *live.Link, backend string, f wrongness) {
 	case backend == "ledger":
 		l.Slow(t, 50*time.Millisecond) // several times for each call
 	default:
-		l.Slow(t, 4*time.Second)
+		l.Slow(t, 6*time.Second)
 	}
 }
 

@@ -21,6 +21,7 @@ func replicas(t testing.TB, o *bank.Options, n int) []*engine.Engine {
 	for i := range out {
 		c := another(o)
 		c.Services.Postgres.Options.MaxConns = 5
+		c.Services.Pump.Search = patience
 		out[i] = open(t, "", c)
 	}
 	return out
