@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -106,6 +107,15 @@ func TestOwn(t *testing.T) {
 	s.Kill(t)
 	if reached() {
 		t.Error("killed, and it answers")
+	}
+	s.Keep(t)
+	mark := filepath.Join(s.data(t), "mark")
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Rewind(t)
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("rewound, and what came later is there")
 	}
 	s.Resume(t)
 	if !reached() {

@@ -17,6 +17,7 @@ type Server struct {
 	name, script, port string
 	// Addr is what the server's variable would hold.
 	Addr string
+	kept string // where Keep put a copy of its data
 }
 
 // patience is how long a server may take to start: fetching it may be part of it.
@@ -64,6 +65,54 @@ func (s *Server) Kill(t testing.TB) { t.Helper(); s.must(t, "kill") }
 
 // Resume starts it again on what it had.
 func (s *Server) Resume(t testing.TB) { t.Helper(); s.must(t, "resume") }
+
+// Keep copies what a killed server has on its disk, for Rewind.
+func (s *Server) Keep(t testing.TB) {
+	t.Helper()
+	s.kept = filepath.Join(t.TempDir(), "kept")
+	s.copy(t, s.data(t), s.kept)
+}
+
+// Rewind gives a killed server what Keep copied, as a backup that is restored does.
+func (s *Server) Rewind(t testing.TB) {
+	t.Helper()
+	data := s.data(t)
+	if err := os.RemoveAll(data); err != nil {
+		t.Fatal(err)
+	}
+	s.copy(t, s.kept, data)
+}
+
+// copy keeps owners and times: a server looks at them.
+func (s *Server) copy(t testing.TB, from, to string) {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), "cp", "-a", from, to).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", s.name, err, out)
+	}
+}
+
+// data is the folder in which the script keeps the server's data: it names the
+// variables and what they are without.
+func (s *Server) data(t testing.TB) string {
+	t.Helper()
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const common = "/var/cache/vimbank-test"
+	for _, root := range []string{os.Getenv("VIMBANK_TEST_CACHE"), filepath.Join(home, ".cache", "vimbank-test"), common} {
+		for _, dir := range []string{filepath.Join(root, s.name, "run", s.port, "data"), filepath.Join(root, s.name, s.port, "data")} {
+			if st, err := os.Stat(dir); err == nil && st.IsDir() {
+				return dir
+			}
+		}
+	}
+	if dir := filepath.Join(os.Getenv("VIMBANK_TEST_PGDIR"), s.port, "data"); s.name == "postgres" {
+		return dir
+	}
+	t.Fatalf("%s: no folder of its data is where its script says", s.name)
+	return ""
+}
 
 func (s *Server) must(t testing.TB, command string) {
 	t.Helper()
