@@ -52,7 +52,11 @@ func scripts() string {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
 			continue
 		}
-		found := filepath.Join(dir, "..", "shared", "servers")
+		// Without links: the scripts compare paths.
+		found, err := filepath.EvalSymlinks(filepath.Join(dir, "..", "shared", "servers"))
+		if err != nil {
+			continue
+		}
 		if st, err := os.Stat(found); err == nil && st.IsDir() {
 			return found
 		}
