@@ -23,7 +23,7 @@ func (x *Index) bulk(ctx context.Context, op string, batch []write, lines []byte
 	var answer struct{ Items []map[string]result }
 	s := x.store
 	err := s.call(ctx, ask{op: op, index: s.list(x.name), make: func() esapi.Request {
-		return esapi.BulkRequest{Body: bytes.NewReader(lines), Refresh: string(s.opt.Refresh), RequireAlias: &yes,
+		return esapi.BulkRequest{Body: bytes.NewReader(lines), Refresh: string(s.opt.refresh(len(batch))), RequireAlias: &yes,
 			FilterPath: []string{"items.*.status", "items.*.error"}}
 	}}, &answer)
 	switch {
@@ -47,6 +47,19 @@ func (x *Index) bulk(ctx context.Context, op string, batch []write, lines []byte
 		}
 	}
 	return x.resend(ctx, op, missing, rejected, made)
+}
+
+// worthRefresh is from how many documents a write makes itself found at once:
+// the segment that comes of it is not small, and waiting for the next refresh
+// would let through no more than a batch a second.
+const worthRefresh = 128
+
+// refresh is how a write of so many documents is made to be found.
+func (o *Options) refresh(docs int) Refresh {
+	if o.Refresh == Wait && docs >= worthRefresh {
+		return Now
+	}
+	return o.Refresh
 }
 
 // item looks at one result. An index that is not there asks for the write again;

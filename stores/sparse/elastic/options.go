@@ -29,7 +29,7 @@ type Refresh string
 
 // The refreshes.
 const (
-	Wait  Refresh = "wait_for" // a write returns when it is found, up to a second later
+	Wait  Refresh = "wait_for" // a write returns when it is found, up to a second later; many at once as with Now
 	Now   Refresh = "true"     // each write makes itself found at once; costs small segments
 	Later Refresh = "false"    // a write returns at once, and is found within seconds
 )
