@@ -20,7 +20,7 @@ const (
 // ensure sees to it that k has a live generation that is followed. A new bank
 // gets an empty one at once; one that holds more than may be owed is rebuilt.
 func (s *shared) ensure(ctx context.Context, k *kind, live string, names []string) error {
-	if s.whole(k, live) && len(s.orphans(k, names)) == 0 {
+	if s.whole(k, live) && len(s.orphans(k, names)) == 0 && len(s.leftovers(k, live, names)) == 0 {
 		return nil
 	}
 	e := s.engine
@@ -61,6 +61,11 @@ func (s *shared) make(ctx context.Context, k *kind) error {
 			return err
 		}
 	}
+	for _, name := range s.leftovers(k, live, names) {
+		if err := k.backend.insist(ctx, s.opt.Hold, func(ctx context.Context) error { return k.gens.Drop(ctx, name) }); err != nil {
+			return err
+		}
+	}
 	if s.whole(k, live) {
 		return nil
 	}
@@ -87,6 +92,22 @@ func (s *shared) make(ctx context.Context, k *kind) error {
 // orphans are followers of k whose generation somebody has deleted.
 func (s *shared) orphans(k *kind, names []string) []string {
 	return slices.DeleteFunc(s.followedNames(k), func(name string) bool { return slices.Contains(names, name) })
+}
+
+// leftovers are generations of this process's making that neither serve nor
+// follow while another does both: a writer that was late made again what a
+// rebuild had dropped.
+func (s *shared) leftovers(k *kind, live string, names []string) []string {
+	if !s.ours(live) || !s.followed(k, live) {
+		return nil
+	}
+	var out []string
+	for _, name := range names {
+		if name != live && s.ours(name) && !s.followed(k, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // found makes an empty generation the live one.

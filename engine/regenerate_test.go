@@ -244,3 +244,21 @@ func TestSharedSeveralStartAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// A writer that was late may make again what a rebuild has dropped: it goes.
+func TestSharedLeftoverIsDropped(t *testing.T) {
+	c := newCluster(t)
+	e := c.replica(t, how{})
+	id := remember(t, e, notes(t, 1, 1)...)[0].ID
+	c.settled(t, e)
+	live, _ := c.live(t)
+	left := live[:strings.LastIndexByte(live, '-')] + "-9"
+	if _, err := c.dense.Open(t.Context(), left); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.sparse.Open(t.Context(), left); err != nil {
+		t.Fatal(err)
+	}
+	c.alone(t)
+	finds(t, e, "qx001z", id)
+}
